@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
 
-Json: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, Any]
+Json: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 
 
 class Absent(Enum):
@@ -56,7 +56,7 @@ class ScalarArg:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attribute:
-    """An attribute (2.5). ``default`` is a literal, never an expression. ``values`` and ``required`` are its constraint."""
+    """An attribute (2.5). ``default`` is a literal, no expression. ``values`` and ``required`` are its constraint."""
 
     name: str
     default: Json | Absent = ABSENT

@@ -15,7 +15,8 @@ class TensorSpec:
     """A tensor bound by the call.
 
     ``dtype`` is the storage dtype (what the buffer holds), ``logical`` what the caller is told; they differ only for a
-    projected int64. ``size`` is the buffer's size: at least 4 and a multiple of 4. ``packed`` uint8 holds four elements a word.
+    projected int64. ``size`` is the buffer's size: at least 4 and a multiple of 4. ``packed`` uint8 holds four
+    elements a word.
     """
 
     name: str
@@ -69,8 +70,8 @@ class PassPlan:
 class Plan:
     """What one call does.
 
-    ``inputs`` and ``outputs`` give every bound tensor; a name in both is one buffer (inout). ``returned`` are the outputs
-    handed back. ``scratches`` are those an executed pass uses. ``skipped`` names the passes with a zero grid.
+    ``inputs`` and ``outputs`` give every bound tensor; a name in both is one buffer (inout). ``returned`` are the
+    outputs handed back. ``scratches`` are those an executed pass uses. ``skipped`` names the passes with a zero grid.
     An empty ``passes`` means that no GPU work happens.
     """
 
