@@ -1,0 +1,104 @@
+"""What every command shares: how much is said, in which colours, and how a problem looks."""
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+from scanbuild.errors import Problem
+
+_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Console:
+    """Says things on standard output, and problems on standard error.
+
+    ``verbosity`` is 0 normally, negative with ``-q``, positive with ``-v``. Commands get it as ``click.pass_obj``.
+    """
+
+    def __init__(self) -> None:
+        self.verbosity = 0
+        self.debug = os.environ.get("SCANBUILD_DEBUG", "0") not in ("", "0")
+
+    def say(self, text: str = "") -> None:
+        """Print a line, unless the user asked for quiet."""
+        if self.verbosity >= 0:
+            click.echo(printable(text), color=_colour())
+
+    def detail(self, text: str) -> None:
+        """Print a line only if the user asked for more."""
+        if self.verbosity > 0:
+            click.echo(printable(text), color=_colour())
+
+    def problems(self, problems: Iterable[Problem]) -> None:
+        """Print every problem to standard error; with ``-q`` only the errors."""
+        for problem in problems:
+            if self.verbosity >= 0 or problem.severity == "error":
+                click.echo(_problem_lines(problem), err=True, color=_colour())
+
+    def problem_text(self, text: str) -> None:
+        """Print an error that has no place."""
+        self.problems([Problem(message=text)])
+
+
+def printable(text: str) -> str:
+    """The text with control characters and lone surrogates spelled out.
+
+    Names and messages may come from a hostile package, and must not steer the user's terminal.
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char in "\n\t" or char.isprintable() else _spelled(char) for char in text)
+
+
+def verbosity_options(command: Command) -> Command:
+    """Add ``-q/--quiet``, ``-v/--verbose`` and ``--debug``, which act on the shared console."""
+    quiet = click.option(
+        "-q", "--quiet", is_flag=True, expose_value=False, callback=_set_quiet, help="Say nothing but errors."
+    )
+    verbose = click.option(
+        "-v", "--verbose", count=True, expose_value=False, callback=_set_verbose, help="Say more; repeatable."
+    )
+    debug = click.option(
+        "--debug", is_flag=True, expose_value=False, callback=_set_debug, hidden=True, help="Show tracebacks."
+    )
+    return quiet(verbose(debug(command)))
+
+
+def _spelled(char: str) -> str:
+    code = ord(char)
+    if char == " " or (char.isspace() and code > 0xFF):
+        return " "
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _problem_lines(problem: Problem) -> str:
+    label = click.style(problem.severity, fg=_COLOURS[problem.severity], bold=True)
+    where = ": ".join(printable(part) for part in (problem.place, problem.path) if part)
+    head = f"{label}: " + (click.style(where, bold=True) + ": " if where else "")
+    lines = [head + printable(problem.message).replace("\n", "\n  ")]
+    if problem.hint:
+        lines.append("  " + click.style("hint", fg="cyan") + ": " + printable(problem.hint).replace("\n", "\n    "))
+    return "\n".join(lines)
+
+
+def _colour() -> bool | None:
+    """False where colour is not wanted; None lets click look for a terminal."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _set_quiet(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.ensure_object(Console).verbosity = -1
+
+
+def _set_verbose(ctx: click.Context, _param: click.Parameter, value: int) -> None:
+    if value:
+        ctx.ensure_object(Console).verbosity = value
+
+
+def _set_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.ensure_object(Console).debug = True
