@@ -1,0 +1,71 @@
+# `make run` builds, verifies and publishes ai.onnx.Scan; `make test` runs every check. Both set up what they need
+# first, in .venv and node_modules, and do so only once: the stamp files below remember it.
+
+PYTHON ?= python3
+SOURCE ?= templates/ai.onnx.Scan
+PYTEST_FLAGS ?= -n auto --dist loadfile
+
+BIN := .venv/bin
+SETUP := $(PYTHON) tools/setup.py
+READY := .venv/.ready-run
+TEST_READY := .venv/.ready-test
+NODE_READY := node_modules/.ready
+ADAPTER := .venv/.ready-adapter
+
+.PHONY: help run test test-long lint format swiftshader wheel clean
+
+help:
+	@echo "make run          set up, then render, verify and publish $(SOURCE)"
+	@echo "make test         set up, then lint and run the test suite"
+	@echo "make test-long    the tests that take minutes"
+	@echo "make lint         ruff and mypy"
+	@echo "make format       let ruff rewrite the Python files"
+	@echo "make swiftshader  add a second WebGPU engine for the tests (Dawn on SwiftShader)"
+	@echo "make wheel        build the wheel into build/wheel"
+	@echo "make clean        remove what was built and set up"
+
+run: $(READY) $(ADAPTER)
+	$(BIN)/scanbuild render $(SOURCE)
+	$(BIN)/scanbuild verify
+	$(BIN)/scanbuild publish
+
+test: lint $(NODE_READY) $(ADAPTER)
+	$(BIN)/pytest $(PYTEST_FLAGS)
+
+test-long: $(TEST_READY) $(NODE_READY) $(ADAPTER)
+	$(BIN)/pytest -m long $(PYTEST_FLAGS)
+
+lint: $(TEST_READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(TEST_READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+swiftshader: $(TEST_READY)
+	$(SETUP) swiftshader
+
+wheel: $(READY)
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+
+clean:
+	rm -rf .venv node_modules build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(READY): pyproject.toml tools/setup.py
+	$(SETUP) venv
+	@touch $@
+
+$(TEST_READY): pyproject.toml tools/setup.py
+	$(SETUP) venv test
+	@touch $(READY) $@
+
+# Whichever of the two came first, the adapter is looked for with the wgpu that it installed.
+$(ADAPTER): | $(if $(filter test test-long lint,$(MAKECMDGOALS)),$(TEST_READY),$(READY))
+	$(SETUP) adapter
+	@touch $@
+
+$(NODE_READY): package.json package-lock.json $(TEST_READY)
+	$(SETUP) node
+	@touch $@
