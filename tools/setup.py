@@ -171,12 +171,11 @@ def output(*command: str | Path) -> str:
 
 def works(*command: str | Path) -> bool:
     """Whether a command exists and succeeds; what it prints is not shown."""
-    silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
-        done = subprocess.run(list(map(str, command)), check=False, **silent)
+        return subprocess.call(list(map(str, command)), **quiet) == 0
     except OSError:
         return False
-    return done.returncode == 0
 
 
 def say(text: str) -> None:
