@@ -9,7 +9,7 @@ _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 # A closing bracket makes a link only before one of three signs, an underscore emphasis only at the edge of a word.
 _SPECIAL = re.compile(r"[\\`*<>|~&$]|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
 # What starts a heading, a quotation, a list, a rule or a table if it stands at the start of a line.
-_BLOCK_START = re.compile(r"^(\d+(?=[.)])|(?=[#+=:-]))")
+_BLOCK_START = re.compile(r"^(\d+(?=[.)](?:\s|$))|(?=[#+=:-]))")
 # Controls, lone surrogates, and the marks that reverse the reading direction.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")

@@ -1,0 +1,107 @@
+"""Folders are written as a whole or not at all."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from scanbuild.errors import InputError
+from scanbuild.publishing import writer
+from scanbuild.publishing.writer import differences, remove_folder, write_folder
+
+OLD = {"a.txt": b"old", "deep/b.txt": b"old"}
+NEW = {"a.txt": b"new", "c/d.txt": b"new"}
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_folder_holds_exactly_what_was_written(tmp_path):
+    folder = tmp_path / "build" / "webgpu"
+    write_folder(folder, OLD)
+    write_folder(folder, NEW)
+    assert content(folder) == NEW
+    assert [path.name for path in folder.parent.iterdir()] == ["webgpu"]
+
+
+def test_a_failure_while_writing_leaves_the_old_folder(tmp_path):
+    folder = tmp_path / "webgpu"
+    write_folder(folder, OLD)
+    with pytest.raises(OSError):
+        write_folder(folder, {"a.txt": b"new", "a.txt/b": b"cannot be"})
+    assert content(folder) == OLD
+    assert [path.name for path in tmp_path.iterdir()] == ["webgpu"]
+
+
+def test_a_failure_while_moving_puts_the_old_folder_back(tmp_path, monkeypatch):
+    folder = tmp_path / "webgpu"
+    write_folder(folder, OLD)
+    rename = Path.rename
+
+    def failing(self, target):
+        if target == folder and not self.name == "old":
+            raise PermissionError("no")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(PermissionError):
+        write_folder(folder, NEW)
+    assert content(folder) == OLD
+    assert [path.name for path in tmp_path.iterdir()] == ["webgpu"]
+
+
+def test_what_an_interrupted_run_left_is_cleared_away(tmp_path):
+    (tmp_path / ".webgpu-abc" / "x").mkdir(parents=True)
+    write_folder(tmp_path / "webgpu", NEW)
+    assert [path.name for path in tmp_path.iterdir()] == ["webgpu"]
+
+
+def test_a_file_in_the_way_is_named(tmp_path):
+    (tmp_path / "webgpu").write_text("mine")
+    with pytest.raises(InputError, match="webgpu"):
+        write_folder(tmp_path / "webgpu", NEW)
+    assert (tmp_path / "webgpu").read_text() == "mine"
+
+
+def test_writers_at_the_same_time_leave_one_whole_folder(tmp_path):
+    folder = tmp_path / "webgpu"
+    contents = [{f"{name}{index}": bytes([name]) for index in range(20)} for name in range(6)]
+    threads = [threading.Thread(target=write_folder, args=(folder, files)) for files in contents]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert content(folder) in contents
+    assert [path.name for path in tmp_path.iterdir()] == ["webgpu"]
+
+
+def test_differences_name_each_kind_of_file(tmp_path):
+    write_folder(tmp_path / "webgpu", {"same": b"1", "edited": b"2", "extra/file": b"3"})
+    found = differences(tmp_path / "webgpu", {"same": b"1", "edited": b"x", "gone": b"y"})
+    assert [(Path(item.file).name, item.message.split(":")[0]) for item in found] == [
+        ("edited", "the file is stale or was edited"),
+        ("file", "the file does not belong here"),
+        ("gone", "the file is missing"),
+    ]
+
+
+def test_there_is_no_difference_after_writing(tmp_path):
+    write_folder(tmp_path / "webgpu", NEW)
+    assert differences(tmp_path / "webgpu", NEW) == []
+
+
+def test_everything_is_missing_where_there_is_no_folder(tmp_path):
+    assert len(differences(tmp_path / "webgpu", NEW)) == len(NEW)
+
+
+def test_a_folder_made_is_readable_by_others_as_the_mask_allows(tmp_path):
+    write_folder(tmp_path / "webgpu", NEW)
+    assert (tmp_path / "webgpu").stat().st_mode & 0o777 == 0o777 & ~writer._umask()
+
+
+def test_removing_a_folder_that_is_not_there_is_no_error(tmp_path):
+    remove_folder(tmp_path / "nowhere" / "webgpu")
+    write_folder(tmp_path / "webgpu", NEW)
+    remove_folder(tmp_path / "webgpu")
+    assert not (tmp_path / "webgpu").exists()
