@@ -25,6 +25,4 @@ def to_array(spec: TensorSpec, data: bytes | memoryview) -> npt.NDArray[Any]:
 
 def to_resident(spec: TensorSpec, buffer: Any) -> ResidentTensor:
     """The tensor handed to a caller who keeps the result on the GPU; ``buffer`` is the engine's own."""
-    return ResidentTensor(
-        buffer=buffer, shape=spec.shape, dtype=spec.dtype, logical=spec.logical, packed=spec.packed
-    )
+    return ResidentTensor(buffer=buffer, shape=spec.shape, dtype=spec.dtype, logical=spec.logical, packed=spec.packed)

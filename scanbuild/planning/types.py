@@ -13,7 +13,8 @@ from scanbuild.planning.failures import fail
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class BoundTensor:
-    """A tensor of the request. ``storage`` is its storage dtype, ``buffer`` tells which tensors are one.
+    """A tensor of the request. ``storage`` is its storage dtype, ``buffer`` tells which tensors are one:
+    where it comes from (``host``, ``resident``, ``new``, or ``wish`` for none at all), and which one it is.
 
     ``logical`` is the logical dtype it is known to have, None where only its storage is known. ``data`` are the
     bytes to upload, None where the buffer exists, starts at zero, or the host data are not at hand.
@@ -23,7 +24,7 @@ class BoundTensor:
     shape: tuple[int, ...]
     storage: str
     logical: str | None
-    buffer: Hashable
+    buffer: tuple[str, Hashable]
     packed: bool = False
     resident: bool = False
     data: npt.NDArray[Any] | None = None

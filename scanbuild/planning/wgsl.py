@@ -171,12 +171,11 @@ _FEATURES: Final = {
 _HALF_ALIAS: Final = re.compile(r"\b(?:vec[234]|mat[234]x[234])h\b")
 
 
-def check_module(text: str, features: frozenset[str]) -> str:
-    """Why no device with these features compiles the final text, as far as its text shows it; "" if nothing does.
+def check_module(bare: str, features: frozenset[str]) -> str:
+    """Why no device with these features compiles a text without comments, as far as the text shows it; "" if nothing.
 
     An engine's compiler finds these too. Planning finds them without one.
     """
-    bare = strip_comments(text)
     if not _ENTRY_POINT.search(bare):
         return "it has no compute entry point `main`"
     enabled = enabled_extensions(bare)

@@ -1,0 +1,96 @@
+"""Repeat groups unrolled into the passes that a call goes through (10.1)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from scanbuild.package.model import Pass, RepeatGroup, Variant
+from scanbuild.planning.attributes import is_integer
+from scanbuild.planning.failures import fail
+from scanbuild.planning.scope import Place, Scope
+from scanbuild.planning.uniforms import describe
+
+MAX_COUNT: Final = 65535
+MAX_PASSES: Final = 131072
+MAX_GROUP_STEPS: Final = 1_000_000
+"""A limit of scanbuild's own on rounds of groups: nested groups without passes could go on for hours."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Instance:
+    """One pass of a call. ``id`` tells the rounds of the groups around it, ``repeat`` is what expressions see."""
+
+    item: Pass
+    id: str
+    repeat: Mapping[str, int]
+
+
+def expand(variant: Variant, scope: Scope) -> list[Instance]:
+    """The passes in order; CallError for a bad count, equal ids, too many passes, or none.
+
+    ``scope`` holds the manifest's and the variant's derives.
+    """
+    expansion = _Expansion(scope=scope, place=Place(words=f"variant `{variant.id}`", path=variant.path))
+    expansion.add(variant.passes, prefix="", names={}, innermost={})
+    if not expansion.instances:
+        raise fail(f"{expansion.place.words}: every group is repeated zero times", rule="no-pass", path=variant.path)
+    return expansion.instances
+
+
+@dataclass(kw_only=True, slots=True)
+class _Expansion:
+    scope: Scope
+    place: Place
+    instances: list[Instance] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    steps: int = 0
+
+    def add(
+        self,
+        items: Sequence[Pass | RepeatGroup],
+        *,
+        prefix: str,
+        names: Mapping[str, int],
+        innermost: Mapping[str, int],
+    ) -> None:
+        repeat = {**innermost, **names}
+        for item in items:
+            if isinstance(item, Pass):
+                self._add_pass(Instance(item=item, id=f"{prefix}{item.id}", repeat=repeat))
+            else:
+                self._add_group(item, prefix, names, repeat)
+
+    def _add_pass(self, instance: Instance) -> None:
+        if instance.id in self.ids:
+            raise fail(
+                f"{self.place.words}: two passes have the id `{instance.id}`", rule="pass-id", path=instance.item.path
+            )
+        if len(self.instances) == MAX_PASSES:
+            raise fail(f"{self.place.words} has more than {MAX_PASSES} passes", rule="pass-count", path=self.place.path)
+        self.ids.add(instance.id)
+        self.instances.append(instance)
+
+    def _add_group(self, group: RepeatGroup, prefix: str, names: Mapping[str, int], repeat: Mapping[str, int]) -> None:
+        count = self._count(group, prefix, repeat)
+        for index in range(count):
+            self.steps += 1
+            if self.steps > MAX_GROUP_STEPS:
+                message = f"{self.place.words}: more than {MAX_GROUP_STEPS} rounds of repeat groups"
+                raise fail(message, rule="group-count", path=group.path)
+            self.add(
+                group.passes,
+                prefix=f"{prefix}{group.id}[{index}].",
+                names={**names, group.index: index, f"{group.index}_count": count},
+                innermost={"index": index, "count": count},
+            )
+
+    def _count(self, group: RepeatGroup, prefix: str, repeat: Mapping[str, int]) -> int:
+        place = self.place.member(f"group `{prefix}{group.id}`, repeat count")
+        place = Place(words=place.words, path=f"{group.path}.repeat.count")
+        value: Any = group.count
+        if isinstance(value, str):
+            value = self.scope.stage(repeat=repeat).evaluate(value, place)
+        if not is_integer(value) or not 0 <= value <= MAX_COUNT:
+            message = f"{place.words}: expected an integer from 0 to {MAX_COUNT}, found {describe(value)}"
+            raise fail(message, rule="repeat-count", path=place.path)
+        return int(value)

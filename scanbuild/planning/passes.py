@@ -1,0 +1,203 @@
+"""From the chosen variant to the passes of a plan (10.1 to 10.3)."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scanbuild.package.model import Absent, Intermediate, Json, Pass, Variant
+from scanbuild.planning.attributes import is_number
+from scanbuild.planning.bindings import Buffers, bind, check_aliasing, declare, is_view_alias, uniform_values
+from scanbuild.planning.device import DeviceRecord
+from scanbuild.planning.dispatch import grid
+from scanbuild.planning.dtypes import buffer_size
+from scanbuild.planning.expansion import Instance, expand
+from scanbuild.planning.failures import fail
+from scanbuild.planning.inference import dimensions
+from scanbuild.planning.int64 import opaque_problem
+from scanbuild.planning.plan import PassPlan, ScratchSpec
+from scanbuild.planning.program import Renderer
+from scanbuild.planning.scope import Place, Scope
+from scanbuild.planning.types import BoundTensor
+from scanbuild.planning.uniforms import describe, number_text
+from scanbuild.planning.wgsl import Declaration, check_module, check_structs, strip_comments
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlannedPasses:
+    """The executed passes, the scratches they use, and the ids of the skipped ones."""
+
+    passes: tuple[PassPlan, ...]
+    scratches: dict[str, ScratchSpec]
+    skipped: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Program:
+    """A pass instance with its shader: everything that is made of skipped passes, too."""
+
+    instance: Instance
+    place: Place
+    scope: Scope
+    declared: list[Declaration]
+    wgsl: str
+
+
+@dataclass(kw_only=True, slots=True)
+class PassPlanner:
+    """Plans the passes of one variant for one request. ``is_empty`` tells that all outputs are empty (8.5)."""
+
+    variant: Variant
+    device: DeviceRecord
+    renderer: Renderer
+    scope: Scope
+    labels: Mapping[str, str]
+    tensors: Mapping[str, BoundTensor]
+    args: Mapping[str, Json]
+    is_empty: bool
+    buffers: Buffers = field(init=False)
+
+    def __post_init__(self) -> None:
+        scratches = dict.fromkeys(self.variant.intermediates)
+        self.buffers = Buffers(scratches=scratches, tensors=self.tensors)
+
+    def plan(self) -> PlannedPasses:
+        """The passes of the call; CallError for whatever the loader refuses behind selection."""
+        scope = self._variant_scope()
+        instances = expand(self.variant, scope)
+        if not self.is_empty:
+            scratches = {name: self._scratch(item, scope) for name, item in self.variant.intermediates.items()}
+            self.buffers = Buffers(scratches=scratches, tensors=self.tensors)
+        planned = [self._plan_pass(self._program(instance, scope)) for instance in instances]
+        passes = tuple(item for item in planned if item is not None)
+        used = {binding.ref for item in passes for binding in item.bindings if binding.source == "scratch"}
+        kept = {name: spec for name, spec in self.buffers.scratches.items() if name in used and spec is not None}
+        for name, spec in kept.items():
+            check_buffer(f"variant `{self.variant.id}`, scratch `{name}`", spec.size, self.device)
+        return PlannedPasses(
+            passes=passes,
+            scratches=kept,
+            skipped=tuple(instance.id for instance, item in zip(instances, planned, strict=True) if item is None),
+        )
+
+    def texts(self) -> list[str]:
+        """The final text of every pass, skipped ones included."""
+        scope = self._variant_scope()
+        return [self._program(instance, scope).wgsl for instance in expand(self.variant, scope)]
+
+    @property
+    def _place(self) -> Place:
+        return Place(words=f"variant `{self.variant.id}`", path=self.variant.path)
+
+    def _variant_scope(self) -> Scope:
+        scope = self.scope.stage(tunables=dict(self.variant.tunables))
+        scope.define_all(self.variant.derive, self._place)
+        return scope
+
+    def _scratch(self, item: Intermediate, scope: Scope) -> ScratchSpec:
+        place = self._place.member(f"scratch `{item.id}`")
+        shape: Any = item.shape
+        if isinstance(shape, str):
+            shape = scope.evaluate(shape, place)
+        elif isinstance(shape, list):
+            shape = [scope.evaluate(size, place) if isinstance(size, str) else size for size in shape]
+        sizes = [shape] if is_number(shape) else shape
+        if not isinstance(sizes, list) or not sizes:
+            found = "no shape" if isinstance(shape, Absent) else describe(shape)
+            message = f"{place.words}: expected a number or a list of dimensions, found {found}"
+            raise fail(message, rule="scratch-shape", path=place.path)
+        dims = dimensions(sizes, place)
+        return ScratchSpec(id=item.id, dtype=item.dtype, shape=dims, size=buffer_size(item.dtype, dims))
+
+    def _program(self, instance: Instance, variant_scope: Scope) -> _Program:
+        item = instance.item
+        place = Place(words=f"variant `{self.variant.id}`, pass `{instance.id}`", path=item.path)
+        scope = variant_scope.stage(repeat=instance.repeat, labels=self.labels)
+        scope.define_all(item.derive, place)
+        declared = declare(item, scope, self.buffers, place)
+        check_structs(item.bindings, place.words, place.path)
+        wgsl = self.renderer.wgsl(item.shader, declared, scope.names, place)
+        return _Program(instance=instance, place=place, scope=scope, declared=declared, wgsl=wgsl)
+
+    def _plan_pass(self, program: _Program) -> PassPlan | None:
+        """The plan of one pass; None if it is skipped."""
+        if self.is_empty:
+            return None
+        item, scope, place = program.instance.item, program.scope, program.place
+        size = grid(item.dispatch, scope, self.device.max_workgroups, place)
+        uniforms = {
+            binding.name: uniform_values(binding, scope, self.args, self.buffers, place)
+            for binding in item.bindings
+            if binding.buffer == "uniform"
+        }
+        bytes_moved = self._bytes_moved(item, scope, place)
+        if 0 in size:
+            return None
+        bindings = bind(program.declared, uniforms, self.buffers, place)
+        if is_view_alias(item, bindings, self.buffers):
+            return None
+        check_aliasing(bindings, self.buffers, place)
+        self._check_text(program)
+        return PassPlan(
+            id=program.instance.id,
+            label=item.name,
+            wgsl=program.wgsl,
+            bindings=bindings,
+            grid=size,
+            submit_after=item.submit_after,
+            template=item.shader,
+            bytes_moved=bytes_moved,
+        )
+
+    def _bytes_moved(self, item: Pass, scope: Scope, place: Place) -> float | None:
+        """``profile.bytesMoved`` where it is a number; every member of a profile is evaluated."""
+        values = {
+            key: scope.evaluate(value, place.member(f"profile `{key}`", f".profile.{key}"))
+            for key, value in _members(item.profile)
+        }
+        moved = values.get("bytesMoved")
+        return float(moved) if is_number(moved) else None
+
+    def _check_text(self, program: _Program) -> None:
+        shader, place = program.instance.item.shader, program.place
+        if not program.wgsl:
+            raise fail(f"{place.words}: the template renders to nothing", rule="template-empty", file=shader)
+        bare = strip_comments(program.wgsl)
+        opaque = [item.binding.name for item in program.declared if self._is_opaque(item)]
+        problem = opaque_problem(bare, opaque) if opaque else ""
+        if problem:
+            message = f"{place.words}: elements of an int64 tensor may be copied only: {problem}"
+            raise fail(message, rule="int64-arithmetic", file=shader)
+        problem = check_module(bare, self.device.features)
+        if problem:
+            raise fail(f"{place.words}: the shader does not compile: {problem}", rule="wgsl", file=shader)
+
+    def _is_opaque(self, item: Declaration) -> bool:
+        tensor = self.buffers.tensor_of(item.binding) if item.binding.buffer != "uniform" else None
+        return tensor is not None and tensor.storage == "int64"
+
+
+def _members(profile: Json) -> Iterable[tuple[str, Json]]:
+    if isinstance(profile, dict):
+        return profile.items()
+    if isinstance(profile, str | list):
+        return ((str(index), value) for index, value in enumerate(profile))
+    return ()
+
+
+def check_buffer(words: str, size: int, device: DeviceRecord) -> None:
+    """CallError for a buffer larger than the device allows."""
+    limit = device.limits.get("maxBufferSize", 0)
+    if size > limit:
+        message = f"{words} takes {size} bytes, the device allows {number_text(limit)}"
+        raise fail(message, rule="buffer-limit")
+
+
+def compile_failure(texts: Iterable[str], device: DeviceRecord) -> str:
+    """Which WGSL function that the device cannot compile stands in one of the texts; "" if none."""
+    bare = [strip_comments(text) for text in texts]
+    for name in sorted(device.wgsl_compile_failures):
+        pattern = re.compile(rf"\b{re.escape(name)}\b", re.ASCII)
+        if any(pattern.search(text) for text in bare):
+            return f"the device cannot compile `{name}`"
+    return ""

@@ -1,0 +1,203 @@
+"""From a package, a request and a device record to the Plan of the call, as the loader makes it.
+
+Nothing here touches a GPU. A :class:`Planner` keeps what it rendered, so that a further request on the same package
+costs little.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+from scanbuild.errors import CallError
+from scanbuild.package.model import Manifest, Variant
+from scanbuild.planning.attributes import check_args, resolve_attributes
+from scanbuild.planning.device import DeviceRecord
+from scanbuild.planning.dtypes import element_count
+from scanbuild.planning.failures import fail
+from scanbuild.planning.inference import infer_outputs
+from scanbuild.planning.intake import port_of, read_request, upload_form
+from scanbuild.planning.passes import PassPlanner, check_buffer, compile_failure
+from scanbuild.planning.plan import Plan, TensorSpec
+from scanbuild.planning.program import Renderer
+from scanbuild.planning.request import Request, ResidentTensor
+from scanbuild.planning.scope import Place, Scalars, Scope, request_names
+from scanbuild.planning.selection import Screen, VariantVerdict, judge_all, select
+from scanbuild.planning.types import BoundTensor, Types, port_type, solve_types
+
+
+class PackageLike(Protocol):
+    """What planning needs of a package."""
+
+    @property
+    def manifest(self) -> Manifest:
+        """The normalised manifest."""
+
+    def templates(self, variant_id: str) -> Mapping[str, str]:
+        """The shader files of a variant by path."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PreparedCall:
+    """A planned call: the plan, the bytes to upload by tensor name, and the tensors that are on the GPU already.
+
+    A tensor of the plan that is in neither map is created by the engine and starts at zero. ``uploads`` lacks the
+    inputs whose data were not at hand.
+    """
+
+    plan: Plan
+    uploads: dict[str, npt.NDArray[Any]]
+    resident: dict[str, ResidentTensor]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Bound:
+    """A request that passed validation: its tensors, their types, and what its expressions see."""
+
+    tensors: dict[str, BoundTensor]
+    outputs: dict[str, BoundTensor]
+    types: Types
+    scalars: Scalars
+    scope: Scope
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are outputs and none of them has an element: then no GPU work happens (8.5)."""
+        return bool(self.outputs) and all(element_count(tensor.shape) == 0 for tensor in self.outputs.values())
+
+
+@dataclass(slots=True)
+class Planner:
+    """Plans calls of one package."""
+
+    package: PackageLike
+    renderers: dict[str, Renderer] = field(default_factory=dict)
+
+    def prepare(self, request: Request, device: DeviceRecord) -> PreparedCall:
+        """The plan of a call; CallError for whatever the loader refuses at a call."""
+        bound = self._bind(request, device)
+        variant = select(self.package.manifest, device, bound.scope.names, self._screen(bound, device))
+        passes = self._passes(variant, bound, device).plan()
+        specs = {name: self._spec(tensor) for name, tensor in bound.tensors.items()}
+        plan = Plan(
+            op_id=self.package.manifest.op_id,
+            variant=variant.id,
+            inputs={name: spec for name, spec in specs.items() if name in self.package.manifest.inputs},
+            outputs={name: specs[name] for name in bound.outputs},
+            returned=tuple(bound.outputs),
+            passes=passes.passes,
+            scratches=passes.scratches,
+            skipped=passes.skipped,
+        )
+        return PreparedCall(
+            plan=plan,
+            uploads={name: tensor.data for name, tensor in bound.tensors.items() if tensor.data is not None},
+            resident={name: _resident(tensor) for name, tensor in bound.tensors.items() if tensor.resident},
+        )
+
+    def explain(self, request: Request, device: DeviceRecord) -> tuple[VariantVerdict, ...]:
+        """The verdict on every variant for a request, in ranking order; CallError if it gets that far for none."""
+        bound = self._bind(request, device)
+        return tuple(judge_all(self.package.manifest, device, bound.scope.names, self._screen(bound, device)))
+
+    def _bind(self, request: Request, device: DeviceRecord) -> _Bound:
+        manifest = self.package.manifest
+        call = read_request(manifest, request)
+        scalars = Scalars(attrs=resolve_attributes(manifest, call.attrs), args=call.args)
+        outputs = infer_outputs(manifest, call.wishes, scalars)
+        tensors = {name: _ready(tensor) for name, tensor in call.wishes.bound.items()}
+        outputs = {name: tensor if tensor.buffer[0] != "host" else tensors[name] for name, tensor in outputs.items()}
+        tensors.update(outputs)
+        self._check(tensors, device)
+        check_args(manifest, call.args)
+        types = solve_types(manifest, tensors)
+        names = request_names(manifest, tensors, types, scalars, device=device, args_present=False)
+        scope = Scope(request=names, tunables=dict(manifest.tunables))
+        scope.define_all(manifest.derive, Place(words="manifest", path="$"))
+        return _Bound(tensors=tensors, outputs=outputs, types=types, scalars=scalars, scope=scope)
+
+    def _check(self, tensors: Mapping[str, BoundTensor], device: DeviceRecord) -> None:
+        """What 8.2 asks of tensors, and that no new buffer is larger than the device allows."""
+        manifest = self.package.manifest
+        for name, port in manifest.inputs.items():
+            if not port.optional and name not in tensors:
+                message = f"input `{name}` is required and was not given"
+                raise fail(message, rule="input-required", path=f"$.inputs.{name}")
+        for name, tensor in tensors.items():
+            declared = port_of(manifest, name)
+            if declared is not None and declared.packed != tensor.packed:
+                message = f"tensor `{name}` holds {_layout(tensor.packed)}, the port wants {_layout(declared.packed)}"
+                raise fail(message, rule="layout", path=f"$.inputs.{name}")
+            if not tensor.resident:
+                check_buffer(f"tensor `{name}`", tensor.size, device)
+
+    def _spec(self, tensor: BoundTensor) -> TensorSpec:
+        port = port_of(self.package.manifest, tensor.name)
+        kind = None if port is None else port_type(self.package.manifest, port)
+        return TensorSpec(
+            name=tensor.name,
+            dtype=tensor.storage,
+            logical="int64" if kind is not None and kind.is_int64 else tensor.storage,
+            shape=tensor.shape,
+            size=tensor.size,
+            packed=tensor.packed,
+        )
+
+    def _screen(self, bound: _Bound, device: DeviceRecord) -> Screen:
+        """Finds the variants that use what the device is known not to compile (9.2, step 5)."""
+
+        def screen(variant: Variant) -> str:
+            if not device.wgsl_compile_failures:
+                return ""
+            try:
+                texts = self._passes(variant, bound, device).texts()
+            except CallError:
+                return ""
+            return compile_failure(texts, device)
+
+        return screen
+
+    def _passes(self, variant: Variant, bound: _Bound, device: DeviceRecord) -> PassPlanner:
+        renderer = self.renderers.get(variant.id)
+        if renderer is None:
+            renderer = Renderer(files=self.package.templates(variant.id))
+            self.renderers[variant.id] = renderer
+        return PassPlanner(
+            variant=variant,
+            device=device,
+            renderer=renderer,
+            scope=bound.scope,
+            labels=bound.types.scalars,
+            tensors=bound.tensors,
+            args=bound.scalars.args,
+            is_empty=bound.is_empty,
+        )
+
+
+def prepare(package: PackageLike, request: Request, device: DeviceRecord) -> PreparedCall:
+    """The plan of one call. Plan several calls of one package with one :class:`Planner`."""
+    return Planner(package).prepare(request, device)
+
+
+def explain(package: PackageLike, request: Request, device: DeviceRecord) -> tuple[VariantVerdict, ...]:
+    """The verdict on every variant of a package for one request, in ranking order."""
+    return Planner(package).explain(request, device)
+
+
+def _ready(tensor: BoundTensor) -> BoundTensor:
+    return tensor if tensor.resident else upload_form(tensor)
+
+
+def _resident(tensor: BoundTensor) -> ResidentTensor:
+    return ResidentTensor(
+        buffer=tensor.buffer[1],
+        shape=tensor.shape,
+        dtype=tensor.storage,
+        logical=tensor.logical or tensor.storage,
+        packed=tensor.packed,
+    )
+
+
+def _layout(packed: bool) -> str:
+    return "packed bytes" if packed else "one element a word"
