@@ -19,7 +19,7 @@ from scanbuild.package.values import (
     text,
     word,
 )
-from scanbuild.package.vocabulary import PROTOTYPE_NAMES, WGSL_SCALARS
+from scanbuild.package.vocabulary import PROTOTYPE_NAMES, WGSL_SCALARS, is_identifier
 
 BINDING_KEYS: Final = ("buffer", "name", "arg", "scratch", "elementType", "length", "structName", "struct")
 FIELD_KEYS: Final = ("name", "type", "value", "default", "required", "internal")
@@ -32,6 +32,7 @@ _ADVICE: Final = {
     "type": "the members are called buffer (the kind) and elementType",
     "fields": "the member is called struct",
     "port": "the member is called arg",
+    "use": "shared fragments have to be expanded before publishing",
 }
 
 Scratches = Mapping[str, Intermediate]
@@ -94,6 +95,8 @@ def parse_entry(
         node.fail("type", f"a binding has to be a name or an object, not {node.shown}")
         return None
     expect_keys(node, BINDING_KEYS, "a binding", _ADVICE)
+    if node.has("use"):
+        return None
     names = {key: _name(node.get(key), key) for key in ("name", "arg", "scratch")}
     if any(node.has(key) and not names[key] for key in names):
         return None
@@ -102,12 +105,14 @@ def parse_entry(
         node.fail("binding", "a binding needs a name, an arg or a scratch")
         return None
     source = node.get("name") or node
+    if name == handle and not is_identifier(handle):
+        return None
     if not identifier(source, name, "the WGSL name of a binding", key=False):
         return None
     arg, scratch = names["arg"] or None, names["scratch"] or None
     is_scratch = scratch is not None or (scratches is not None and name in scratches)
     denoted = scratch or name if is_scratch else arg or name
-    buffer = _buffer(node, denoted, is_scratch, contract)
+    buffer = _buffer(node, denoted, contract, is_scratch=is_scratch, scratches=scratches)
     if buffer is None:
         return None
     draft = Binding(name=name, buffer=buffer, arg=arg, scratch=scratch)
@@ -128,7 +133,9 @@ def _is_prototype_name(node: Node, name: str) -> bool:
     return False
 
 
-def _buffer(node: Node, denoted: str, is_scratch: bool, contract: Contract) -> BufferKind | None:
+def _buffer(
+    node: Node, denoted: str, contract: Contract, *, is_scratch: bool, scratches: Scratches | None
+) -> BufferKind | None:
     written = node.get_unless_null("buffer")
     if written is not None:
         return cast(BufferKind | None, word(written, "buffer", BUFFER_KINDS))
@@ -140,7 +147,10 @@ def _buffer(node: Node, denoted: str, is_scratch: bool, contract: Contract) -> B
         return _buffer_of_port(denoted, contract)
     if contract.complete:
         message = f"{shown(denoted)} is no port, so the binding needs a buffer ({', '.join(BUFFER_KINDS)})"
-        node.fail("binding", message, hint=node.nearest(denoted, contract.port_names()))
+        hint = node.nearest(denoted, contract.port_names())
+        if scratches and denoted in scratches:
+            hint = "arg names a port; write scratch for an intermediate"
+        node.fail("binding", message, hint=hint)
     return None
 
 
@@ -198,6 +208,7 @@ def _storage(
         member = node.get(key)
         if member is not None:
             member.fail("storage", f"a {draft.buffer} binding has no {key}; only a uniform has", key=True)
+            return None
     length = _length(node.get("length"))
     element_node = node.get("elementType")
     if element_node is not None:
@@ -270,6 +281,9 @@ def _targeted(node: Node, entry: Binding | None, contract: Contract, scratches: 
     denoted = entry.arg or entry.name
     if entry.name in scratches or contract.port(denoted) is not None or not contract.complete:
         return entry
-    hint = node.nearest(denoted, [*contract.port_names(), *scratches])
+    if denoted in scratches:
+        hint = "arg names a port; write scratch for an intermediate"
+    else:
+        hint = node.nearest(denoted, [*contract.port_names(), *scratches])
     node.fail("binding", f"{shown(denoted)} is neither a port nor an intermediate of this variant", hint=hint)
     return None

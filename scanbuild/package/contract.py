@@ -196,7 +196,8 @@ def _narrowing(
             port.fail("narrowing", f"an int64 input stored as {storage} needs narrowing", hint="checked or saturating")
         return None
     value = word(node, "narrowing", ("checked", "saturating"))
-    if value is not None and not narrowed:
+    storage_is_wrong = storage is None and port.has("storage")
+    if value is not None and not narrowed and not storage_is_wrong:
         node.fail("narrowing", "narrowing is for an int64 input whose storage is int32 or uint32", hint="leave it out")
     return cast(Literal["checked", "saturating"] | None, value)
 
@@ -244,7 +245,7 @@ def _parse_arg(node: Node, name: str, contract: Contract) -> ScalarArg:
     kind_node = required(node, "kind", "a scalar argument")
     kind = word(kind_node, "kind", ARG_KINDS)
     one_of = node.get("oneOf")
-    if one_of is not None and expect_list(one_of, "oneOf") is not None and kind not in ("string", None):
+    if one_of is not None and expect_list(one_of, "oneOf", optional=True) is not None and kind not in ("string", None):
         one_of.fail("one-of", f"oneOf is for arguments of kind string, and this one is {kind}")
     needed = node.get("required")
     return ScalarArg(

@@ -10,7 +10,6 @@ from typing import Final
 from urllib.parse import quote
 
 from scanbuild.errors import LoadError, Problem, raise_if_any
-from scanbuild.package.family import text_form
 from scanbuild.package.fetching import Fetch, FetchError
 from scanbuild.package.jsonfile import parse_json_at_load
 from scanbuild.package.loaded import Package, Store, digest_problem
@@ -18,6 +17,7 @@ from scanbuild.package.manifest import check_manifest
 from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE, Metadata, cross_report, read_metadata
 from scanbuild.package.model import ABSENT, Manifest
 from scanbuild.package.report import shown
+from scanbuild.package.substitution import text_form
 from scanbuild.package.text import decode, encode
 from scanbuild.package.values import is_natural
 

@@ -50,6 +50,10 @@ _ADVICE: Final = {
     "bindingEntries": "use bindings",
     "demoteWhen": "demoteWhen belongs to a variant",
     "version": "the version belongs to metadata.json",
+    "license": "the license belongs to metadata.json",
+    "passes": "passes belong to a variant",
+    "intermediates": "intermediates belong to a variant",
+    "type_constraints": "the member is called typeConstraints",
 }
 
 

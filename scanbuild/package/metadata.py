@@ -7,10 +7,10 @@ from typing import Final, cast
 
 from scanbuild.errors import LoadError, Problem, raise_if_any
 from scanbuild.package.digest import digest_text
-from scanbuild.package.family import text_form
 from scanbuild.package.jsonfile import parse_json_at_load
 from scanbuild.package.model import Json, Manifest
 from scanbuild.package.report import Node, Report, shown
+from scanbuild.package.substitution import text_form
 from scanbuild.package.values import expect_list, expect_object, required, text
 from scanbuild.package.vocabulary import PROTOTYPE_NAMES, is_stable_id
 
@@ -133,7 +133,7 @@ def _variants(node: Node | None, files: Mapping[str, str] | None) -> dict[str, t
 def _templates(node: Node, variant_id: str, files: Mapping[str, str] | None) -> tuple[str, ...]:
     if not is_stable_id(variant_id) or variant_id in PROTOTYPE_NAMES:
         node.fail("id", f"{shown(variant_id)} cannot be the id of a variant", key=True)
-    if expect_list(node, "the templates of a variant") is None:
+    if expect_list(node, "the template list of a variant") is None:
         return ()
     for item in node.elements():
         path = text(item, "the path of a template")
@@ -155,7 +155,8 @@ def cross_report(metadata: Metadata, manifest: Manifest) -> Report:
     report = Report()
     root = Node(cast(Json, metadata.raw), (), report)
     if metadata.name != manifest.op_id:
-        message = f"the name is {shown(metadata.name)}, and the manifest's domain and name make {shown(manifest.op_id)}"
+        found = f"is {shown(metadata.name)}" if root.has("name") else "is missing"
+        message = f"the name {found}; the manifest's domain and name make {shown(manifest.op_id)}"
         (root.get("name") or root).fail("op-id", message)
     listed = cast(Node, cast(Node, root.get("webgpu")).get("variants"))
     for variant in manifest.variants:

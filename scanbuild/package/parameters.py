@@ -71,7 +71,7 @@ def _constrain(node: Node, attribute: Attribute) -> Attribute:
 
 
 def _constraint_values(node: Node, attribute: Attribute) -> tuple[Json, ...]:
-    if expect_list(node, "values") is None:
+    if expect_list(node, "values", optional=True) is None:
         return ()
     seen: set[tuple[str, object]] = set()
     for item in node.elements():
@@ -83,7 +83,7 @@ def _constraint_values(node: Node, attribute: Attribute) -> tuple[Json, ...]:
             item.fail("constraint", f"{item.shown} is listed twice (numbers are compared as float32)")
         seen.add(key)
     if attribute.default is not ABSENT and constraint_key(attribute.default) not in seen:
-        node.fail("constraint", f"the default {shown(attribute.default)} is not among the values")
+        node.fail("constraint", f"the default, {shown(attribute.default)}, is not among the values")
     return tuple(cast(list[Json], node.value))
 
 

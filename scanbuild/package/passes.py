@@ -52,6 +52,9 @@ _PASS_ADVICE: Final = {
     "intermediates": "intermediates belong to the variant",
     "passes": "a group of passes needs a member called repeat",
 }
+_UNEXPANDED: Final = ("use", "passes")
+"""With one of these and no shader, the unknown member is the mistake; what is missing follows from it."""
+
 _DISPATCH_ADVICE: Final = {"gridStride": "the folded grid is implied by threads or workgroups"}
 
 
@@ -151,6 +154,8 @@ def _parse_pass(node: Node, position: int, around: Surroundings) -> Pass | None:
     if expect_object(node, "a pass") is None:
         return None
     expect_keys(node, PASS_KEYS, "a pass", _PASS_ADVICE)
+    if not node.has("shader") and any(node.has(key) for key in _UNEXPANDED):
+        return None
     pass_id = text(node.get_unless_null("id"), "the id of a pass", default=f"pass_{position}")
     bindings = _parse_bindings(required(node, "bindings", "a pass"), around)
     derive = parse_derive(node.get("derive"), around.contract.type_constraints)
@@ -199,7 +204,7 @@ def _parse_dispatch(node: Node | None) -> Dispatch:
     forms = [form for form in DISPATCH_FORMS if any(node.has(key) for key in form)]
     if len(forms) != 1:
         if any(key in keys for key, _ in node.members()) or not node.value:
-            found = "nothing" if not forms else " together with ".join("/".join(form) for form in forms)
+            found = " together with ".join(key for key, _ in node.members() if key in keys) or "nothing"
             ways = listed("{" + ", ".join(form) + "}" for form in DISPATCH_FORMS)
             node.fail("dispatch", f"a dispatch is one of {ways}; this one has {found}")
         return Dispatch(form="grid")
@@ -235,7 +240,7 @@ def _collectives_width(node: Node | None) -> str | int | None:
 
 
 def _parse_aliases(node: Node | None, bindings: list[Binding | None]) -> tuple[tuple[str, str], ...]:
-    if node is None or expect_list(node, "viewAlias") is None:
+    if node is None or expect_list(node, "viewAlias", optional=True) is None:
         return ()
     buffers = {binding.name: binding.buffer for binding in bindings if binding is not None}
     certain = None not in bindings

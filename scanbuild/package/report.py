@@ -6,6 +6,7 @@ all mistakes are found in one go. Whoever reads the file asks the report at the 
 
 import difflib
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -174,7 +175,7 @@ def shown(value: Json) -> str:
         cut = value if len(value) <= _SHOWN_LENGTH else value[:_SHOWN_LENGTH] + "…"
         return printable(json.dumps(cut, ensure_ascii=False))
     if isinstance(value, float):
-        return repr(value)
+        return repr(value) if math.isfinite(value) else "a number beyond the range of a double"
     return json.dumps(value)
 
 

@@ -11,6 +11,10 @@ REQUIRES_KEYS: Final = ("features", "limits", "subgroupMinSize", "subgroupMatrix
 MATRIX_KEYS: Final = ("componentType", "resultComponentType", "M", "N", "K")
 
 _ADVICE: Final = {"wgslLanguageFeatures": "test device.wgslLanguageFeatures.has(...) in when"}
+_LIMIT_ADVICE: Final = {
+    "subgroupMinSize": "subgroupMinSize stands beside limits",
+    "minSubgroupSize": "write subgroupMinSize beside limits",
+}
 
 
 def parse_requires(node: Node | None) -> Requires:
@@ -55,7 +59,8 @@ def _limits(node: Node | None) -> dict[str, float]:
     limits: dict[str, float] = {}
     for name, item in node.members():
         if name not in LIMITS:
-            item.fail("limit", f"WebGPU has no limit called {shown(name)}", hint=item.nearest(name, LIMITS), key=True)
+            hint = _LIMIT_ADVICE.get(name) or item.nearest(name, LIMITS)
+            item.fail("limit", f"WebGPU has no limit called {shown(name)}", hint=hint, key=True)
         elif not is_finite(item.value):
             item.fail("type", f"a limit has to be a finite number, not {item.shown}")
         else:
@@ -73,7 +78,7 @@ def _positive(node: Node | None, what: str) -> int | None:
 
 
 def _patterns(node: Node | None) -> tuple[dict[str, Json], ...] | None:
-    if node is None or expect_list(node, "subgroupMatrixConfigs") is None:
+    if node is None or expect_list(node, "subgroupMatrixConfigs", optional=True) is None:
         return None
     return tuple(_pattern(item) for item in node.elements())
 

@@ -36,13 +36,16 @@ def expect_object(node: Node, what: str) -> dict[str, Json] | None:
     return None
 
 
-def expect_list(node: Node, what: str, *, empty: bool = False) -> list[Json] | None:
-    """The list, or None after noting that the value is none, or is empty where it may not be."""
+def expect_list(node: Node, what: str, *, empty: bool = False, optional: bool = False) -> list[Json] | None:
+    """The list, or None after noting that the value is none, or is empty where it may not be.
+
+    ``optional`` says that instead of an empty list the member can be left out.
+    """
     if not isinstance(node.value, list):
         node.fail("type", f"{what} has to be a list, not {node.shown}")
         return None
     if not node.value and not empty:
-        node.fail("empty", f"{what} may not be empty", hint="leave it out" if not empty else "")
+        node.fail("empty", f"{what} may not be empty", hint="leave it out" if optional else "")
         return None
     return node.value
 
@@ -129,6 +132,6 @@ def clauses(node: Node | None, what: str) -> tuple[str, ...]:
     if isinstance(node.value, str):
         node.fail("type", f"{what} has to be a list of expressions, not a single text", hint="put it in brackets")
         return ()
-    if expect_list(node, what) is None:
+    if expect_list(node, what, optional=True) is None:
         return ()
     return tuple(text(item, f"a clause of {what}") for item in node.elements())

@@ -6,13 +6,14 @@ from typing import Final, cast
 
 from scanbuild.package.bindings import parse_handles
 from scanbuild.package.contract import Contract
-from scanbuild.package.family import Budget, Draft, expand, is_family
+from scanbuild.package.family import expand, is_family
 from scanbuild.package.jsonfile import json_path
 from scanbuild.package.model import Binding, Json, Requires, Variant
 from scanbuild.package.parameters import parse_derive, parse_tunables
 from scanbuild.package.passes import Surroundings, parse_intermediates, parse_passes
 from scanbuild.package.report import Node, shown
 from scanbuild.package.requires import merge_requires, parse_requires
+from scanbuild.package.substitution import Budget, Draft
 from scanbuild.package.values import (
     clauses,
     description,
@@ -47,6 +48,8 @@ _ADVICE: Final = {
     "dispatch": "a dispatch belongs to a pass",
     "variants": "a family of variants needs cases or axes beside variants",
 }
+_UNEXPANDED: Final = ("use", "variants")
+"""With one of these and no passes, the unknown member is the mistake; that passes are missing follows from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,8 @@ def _parse_variant(node: Node, index: int, general: General) -> Variant | None:
     if expect_object(node, "a variant") is None:
         return None
     expect_keys(node, VARIANT_KEYS, "a variant", _ADVICE)
+    if not node.has("passes") and any(node.has(key) for key in _UNEXPANDED):
+        return None
     variant_id = _variant_id(node.get_unless_null("id"), f"variant_{index}")
     contract = general.contract
     scratches = parse_intermediates(node.get("intermediates"), contract)
@@ -147,7 +152,7 @@ def _priority(node: Node | None) -> float:
 
 
 def _superseded_by(node: Node | None) -> tuple[str, ...]:
-    if node is None or expect_list(node, "supersededBy") is None:
+    if node is None or expect_list(node, "supersededBy", optional=True) is None:
         return ()
     return tuple(text(item, "a variant id", empty=True) for item in node.elements())
 
