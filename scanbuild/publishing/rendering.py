@@ -1,0 +1,212 @@
+"""The concrete WGSL that a package's cases lead to on some devices, each text once, and who leads where."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from scanbuild.cases.casefile import Case
+from scanbuild.errors import CallError, Problem, raise_if_any
+from scanbuild.package.model import ABSENT, Json, Manifest
+from scanbuild.planning.device import DeviceRecord
+from scanbuild.planning.plan import PassPlan, Plan
+from scanbuild.planning.planner import PackageLike, Planner
+from scanbuild.planning.request import Destination, HostTensor, Request
+
+HASH_DIGITS = 8
+INDEX = "index.json"
+TEST = "test.json"
+BENCH = "bench.json"
+
+SIZE_RULES = frozenset({"buffer-limit", "binding-limit"})
+"""What refuses a call for its size alone."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceCase:
+    """A case and the file it comes from."""
+
+    file: str
+    case: Case
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What one case comes to on one device: a variant and its files in the order of execution, or a refusal."""
+
+    variant: str = ""
+    files: tuple[str, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rendering:
+    """``files`` maps paths within ``rendered/`` to WGSL; ``outcomes`` has a member a case, by device."""
+
+    files: Mapping[str, bytes]
+    outcomes: tuple[tuple[SourceCase, Mapping[str, Outcome]], ...]
+    devices: tuple[str, ...]
+
+    @property
+    def variants(self) -> set[str]:
+        """The variants that some case reaches on some device."""
+        return {outcome.variant for _, by_device in self.outcomes for outcome in by_device.values()} - {""}
+
+    def index(self) -> bytes:
+        """``index.json``. Devices on which a case comes to the same are listed together."""
+        cases = [_index_entry(item, by_device) for item, by_device in self.outcomes]
+        content = {"devices": list(self.devices), "files": sorted(self.files), "cases": cases}
+        return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+    def all_files(self) -> dict[str, bytes]:
+        """The WGSL and the index, by path within ``rendered/``."""
+        return {**self.files, INDEX: self.index()}
+
+
+@dataclass(slots=True)
+class _Renderer:
+    """Plans cases and gathers the texts. Cases that differ in their data alone are planned once a device."""
+
+    manifest: Manifest
+    planner: Planner
+    files: dict[str, bytes] = field(default_factory=dict)
+    known: dict[tuple[str, str], Outcome | CallError] = field(default_factory=dict)
+
+    def outcome(self, case: Case, name: str, device: DeviceRecord) -> Outcome:
+        """What a case comes to on the device of that name; CallError if the call is refused."""
+        request = request_of(case, self.manifest)
+        key = (name, _request_key(request))
+        if key not in self.known:
+            try:
+                self.known[key] = self.keep(self.planner.prepare(request, device).plan)
+            except CallError as error:
+                self.known[key] = error
+        found = self.known[key]
+        if isinstance(found, CallError):
+            raise found
+        return found
+
+    def keep(self, plan: Plan) -> Outcome:
+        """Take up the texts of a plan."""
+        files = []
+        for item in plan.passes:
+            text = item.wgsl.encode()
+            name = file_name(plan.variant, item, text)
+            self.files[name] = text
+            files.append(name)
+        return Outcome(variant=plan.variant, files=tuple(files))
+
+
+def render_cases(package: PackageLike, cases: Iterable[SourceCase], devices: Mapping[str, DeviceRecord]) -> Rendering:
+    """Plan every case on every device.
+
+    Raises CallError with a problem for each case that a device refuses, except that a benchmark or a case that no
+    GPU meets may be refused for its size: then the index says so.
+    """
+    renderer = _Renderer(manifest=package.manifest, planner=Planner(package=package))
+    outcomes: list[tuple[SourceCase, Mapping[str, Outcome]]] = []
+    problems: list[Problem] = []
+    for item in cases:
+        by_device: dict[str, Outcome] = {}
+        for name, device in devices.items():
+            try:
+                by_device[name] = renderer.outcome(item.case, name, device)
+            except CallError as error:
+                by_device[name] = Outcome(refused="; ".join(problem.message for problem in error.problems))
+                if not _may_be_refused(item, error):
+                    problems += [_placed(problem, item, name) for problem in error.problems]
+        outcomes.append((item, by_device))
+    raise_if_any(_merged(problems), CallError)
+    return Rendering(files=dict(sorted(renderer.files.items())), outcomes=tuple(outcomes), devices=tuple(devices))
+
+
+def request_of(case: Case, manifest: Manifest) -> Request:
+    """The call of a case without its data. Outputs whose shape only the caller knows get a destination."""
+    wanted = {
+        name: Destination(shape=list(item.fixture.shape), dtype=item.fixture.dtype)
+        for name, item in case.outputs.items()
+        if manifest.outputs[name].optional or manifest.outputs[name].shape is ABSENT
+    }
+    return Request(
+        inputs={name: HostTensor(shape=list(item.shape), dtype=item.dtype) for name, item in case.inputs.items()},
+        attrs=case.attrs,
+        args=case.args,
+        outputs={name: item for name, item in wanted.items() if name not in case.inputs},
+    )
+
+
+def file_name(variant: str, item: PassPlan, text: bytes) -> str:
+    """``<variant>/<pass>.<short hash>.wgsl``; a pass id may hold signs that no path of a package may."""
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", item.id) or "pass"
+    return f"{variant}/{plain}.{hashlib.sha256(text).hexdigest()[:HASH_DIGITS]}.wgsl"
+
+
+def unreached(manifest: Manifest, rendering: Rendering) -> list[Problem]:
+    """A warning for every variant that no case reaches on any device."""
+    return [
+        Problem(
+            message=f"no case reaches the variant `{variant.id}` on any device",
+            rule="unreached",
+            file="manifest.json",
+            path=variant.path,
+            severity="warning",
+            stage="own",
+            hint="add a case to test.json that selects it, or remove the variant",
+        )
+        for variant in manifest.variants
+        if variant.id not in rendering.variants
+    ]
+
+
+def _may_be_refused(item: SourceCase, error: CallError) -> bool:
+    too_large = all(problem.rule in SIZE_RULES for problem in error.problems)
+    return item.case.skip is not None or (item.file == BENCH and too_large)
+
+
+def _placed(problem: Problem, item: SourceCase, device: str) -> Problem:
+    where = f"case {item.case.name!r} on {device}"
+    return Problem(
+        message=f"{where}: {problem.message}",
+        rule=problem.rule,
+        file=problem.file or item.file,
+        line=problem.line,
+        column=problem.column,
+        path=problem.path or f"$.cases[{item.case.index}]",
+        hint=problem.hint,
+        stage=problem.stage,
+    )
+
+
+def _merged(problems: Sequence[Problem]) -> list[Problem]:
+    """Each place and rule once: a broken template fails in every case, and one case tells as much as all."""
+    first: dict[tuple[object, ...], Problem] = {}
+    counts: dict[tuple[object, ...], int] = {}
+    for problem in problems:
+        key = (problem.rule, problem.file, problem.line, problem.column, problem.path)
+        first.setdefault(key, problem)
+        counts[key] = counts.get(key, 0) + 1
+    return [problem if counts[key] == 1 else _with_count(problem, counts[key] - 1) for key, problem in first.items()]
+
+
+def _with_count(problem: Problem, more: int) -> Problem:
+    return replace(problem, message=f"{problem.message} (and so {more} more times)")
+
+
+def _request_key(request: Request) -> str:
+    """Equal for requests that are planned alike. The text keeps 1, 1.0 and true apart."""
+    return repr(request)
+
+
+def _index_entry(item: SourceCase, by_device: Mapping[str, Outcome]) -> dict[str, Json]:
+    results: dict[Outcome, list[str]] = {}
+    for device, outcome in by_device.items():
+        results.setdefault(outcome, []).append(device)
+    entries: list[Json] = [_result(outcome, devices) for outcome, devices in results.items()]
+    return {"file": item.file, "case": item.case.name, "results": entries}
+
+
+def _result(outcome: Outcome, devices: Sequence[str]) -> dict[str, Json]:
+    if outcome.refused:
+        return {"devices": list(devices), "refused": outcome.refused}
+    return {"devices": list(devices), "variant": outcome.variant, "files": list(outcome.files)}
