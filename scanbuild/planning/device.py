@@ -192,16 +192,21 @@ def _is_finite(value: Any) -> bool:
 def _problems(value: Any) -> list[Problem]:
     if not isinstance(value, Mapping):
         return [Problem(message="a device record is a JSON object", rule="device-record")]
-    problems = []
-    for name, kind in (
-        ("features", list),
-        ("limits", Mapping),
-        ("adapterInfo", Mapping),
-        ("wgslLanguageFeatures", list),
-    ):
-        if not isinstance(value.get(name), kind):
-            expected = "a list of names" if kind is list else "an object"
-            problems.append(Problem(message=f"expected {expected}", rule="device-record", path=f"$.{name}"))
+    problems: list[Problem] = []
+    for name in ("features", "wgslLanguageFeatures", "wgslCompileFailures"):
+        names = value.get(name, [] if name == "wgslCompileFailures" else None)
+        if not isinstance(names, list) or not all(isinstance(item, str) for item in names):
+            problems.append(Problem(message="expected a list of names", rule="device-record", path=f"$.{name}"))
+    for name in ("limits", "adapterInfo"):
+        if not isinstance(value.get(name), Mapping):
+            problems.append(Problem(message="expected an object", rule="device-record", path=f"$.{name}"))
+    limits = value.get("limits")
+    if isinstance(limits, Mapping):
+        problems.extend(
+            Problem(message="expected a finite number", rule="device-record", path=f"$.limits.{name}")
+            for name, limit in limits.items()
+            if not _is_finite(limit)
+        )
     return problems
 
 

@@ -33,8 +33,11 @@ class PlannedPasses:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Program:
-    """A pass instance with its shader: everything that is made of skipped passes, too."""
+class Program:
+    """A pass instance with its shader: what is made of skipped passes, too.
+
+    ``scope`` holds its derives, ``wgsl`` the final text, which may be empty.
+    """
 
     instance: Instance
     place: Place
@@ -80,10 +83,10 @@ class PassPlanner:
             skipped=tuple(instance.id for instance, item in zip(instances, planned, strict=True) if item is None),
         )
 
-    def texts(self) -> list[str]:
-        """The final text of every pass, skipped ones included."""
+    def programs(self) -> list[Program]:
+        """Every pass with its shader, skipped ones included, before anything is known of grids and uniforms."""
         scope = self._variant_scope()
-        return [self._program(instance, scope).wgsl for instance in expand(self.variant, scope)]
+        return [self._program(instance, scope) for instance in expand(self.variant, scope)]
 
     @property
     def _place(self) -> Place:
@@ -109,7 +112,7 @@ class PassPlanner:
         dims = dimensions(sizes, place)
         return ScratchSpec(id=item.id, dtype=item.dtype, shape=dims, size=buffer_size(item.dtype, dims))
 
-    def _program(self, instance: Instance, variant_scope: Scope) -> _Program:
+    def _program(self, instance: Instance, variant_scope: Scope) -> Program:
         item = instance.item
         place = Place(words=f"variant `{self.variant.id}`, pass `{instance.id}`", path=item.path)
         scope = variant_scope.stage(repeat=instance.repeat, labels=self.labels)
@@ -117,9 +120,9 @@ class PassPlanner:
         declared = declare(item, scope, self.buffers, place)
         check_structs(item.bindings, place.words, place.path)
         wgsl = self.renderer.wgsl(item.shader, declared, scope.names, place)
-        return _Program(instance=instance, place=place, scope=scope, declared=declared, wgsl=wgsl)
+        return Program(instance=instance, place=place, scope=scope, declared=declared, wgsl=wgsl)
 
-    def _plan_pass(self, program: _Program) -> PassPlan | None:
+    def _plan_pass(self, program: Program) -> PassPlan | None:
         """The plan of one pass; None if it is skipped."""
         if self.is_empty:
             return None
@@ -158,7 +161,7 @@ class PassPlanner:
         moved = values.get("bytesMoved")
         return float(moved) if is_number(moved) else None
 
-    def _check_text(self, program: _Program) -> None:
+    def _check_text(self, program: Program) -> None:
         shader, place = program.instance.item.shader, program.place
         if not program.wgsl:
             raise fail(f"{place.words}: the template renders to nothing", rule="template-empty", file=shader)

@@ -18,7 +18,7 @@ from scanbuild.planning.dtypes import element_count
 from scanbuild.planning.failures import fail
 from scanbuild.planning.inference import infer_outputs
 from scanbuild.planning.intake import port_of, read_request, upload_form
-from scanbuild.planning.passes import PassPlanner, check_buffer, compile_failure
+from scanbuild.planning.passes import PassPlanner, Program, check_buffer, compile_failure
 from scanbuild.planning.plan import Plan, TensorSpec
 from scanbuild.planning.program import Renderer
 from scanbuild.planning.request import Request, ResidentTensor
@@ -96,6 +96,19 @@ class Planner:
             resident={name: _resident(tensor) for name, tensor in bound.tensors.items() if tensor.resident},
         )
 
+    def programs(self, request: Request, device: DeviceRecord, variant_id: str | None = None) -> list[Program]:
+        """Every pass of a variant with its shader, skipped ones included; of the selected variant if none is named.
+
+        CallError for what the loader refuses up to here. Whether the shaders compile is not looked at.
+        """
+        bound = self._bind(request, device)
+        manifest = self.package.manifest
+        if variant_id is None:
+            variant = select(manifest, device, bound.scope.names, self._screen(bound, device))
+        else:
+            variant = manifest.variant(variant_id)
+        return self._passes(variant, bound, device).programs()
+
     def explain(self, request: Request, device: DeviceRecord) -> tuple[VariantVerdict, ...]:
         """The verdict on every variant for a request, in ranking order; CallError if it gets that far for none."""
         bound = self._bind(request, device)
@@ -151,10 +164,10 @@ class Planner:
             if not device.wgsl_compile_failures:
                 return ""
             try:
-                texts = self._passes(variant, bound, device).texts()
+                programs = self._passes(variant, bound, device).programs()
             except CallError:
                 return ""
-            return compile_failure(texts, device)
+            return compile_failure((program.wgsl for program in programs), device)
 
         return screen
 
