@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 Arrays = dict[str, NDArray[Any]]
 
 
-def reference(inputs: Mapping[str, NDArray[Any]], attrs: Mapping[str, Any], args: Mapping[str, Any]) -> Arrays:
+def reference(inputs: Arrays, attrs: Mapping[str, Any], args: Mapping[str, Any]) -> Arrays:  # noqa: ARG001
     """Scan `scan_input` [steps, dim] from `initial_state` [dim]; float64 for floats, the dtype of the inputs else."""
     start, terms = inputs["initial_state"], inputs["scan_input"]
     exact = np.float64 if start.dtype.kind == "f" else np.int64
