@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scanbuild.cases.casefile import Case
+from scanbuild.cases.requests import case_request
 from scanbuild.errors import CallError, Problem, raise_if_any
-from scanbuild.package.model import ABSENT, Json, Manifest
+from scanbuild.package.model import Json, Manifest
 from scanbuild.planning.device import DeviceRecord
 from scanbuild.planning.plan import PassPlan, Plan
 from scanbuild.planning.planner import PackageLike, Planner
-from scanbuild.planning.request import Destination, HostTensor, Request
+from scanbuild.planning.request import Request
 
 HASH_DIGITS = 8
 INDEX = "index.json"
@@ -75,7 +76,7 @@ class _Renderer:
 
     def outcome(self, case: Case, name: str, device: DeviceRecord) -> Outcome:
         """What a case comes to on the device of that name; CallError if the call is refused."""
-        request = request_of(case, self.manifest)
+        request = case_request(case, self.manifest)
         key = (name, _request_key(request))
         if key not in self.known:
             try:
@@ -98,11 +99,17 @@ class _Renderer:
         return Outcome(variant=plan.variant, files=tuple(files))
 
 
-def render_cases(package: PackageLike, cases: Iterable[SourceCase], devices: Mapping[str, DeviceRecord]) -> Rendering:
+def render_cases(
+    package: PackageLike,
+    cases: Iterable[SourceCase],
+    devices: Mapping[str, DeviceRecord],
+    *,
+    refusals: bool = False,
+) -> Rendering:
     """Plan every case on every device.
 
-    Raises CallError with a problem for each case that a device refuses, except that a benchmark or a case that no
-    GPU meets may be refused for its size: then the index says so.
+    Raises CallError with a problem for each case that a device refuses, except that a benchmark may be refused for its
+    size, a case that no GPU meets for any reason, and with ``refusals`` every case: then the index says so.
     """
     renderer = _Renderer(manifest=package.manifest, planner=Planner(package=package))
     outcomes: list[tuple[SourceCase, Mapping[str, Outcome]]] = []
@@ -114,26 +121,11 @@ def render_cases(package: PackageLike, cases: Iterable[SourceCase], devices: Map
                 by_device[name] = renderer.outcome(item.case, name, device)
             except CallError as error:
                 by_device[name] = Outcome(refused="; ".join(problem.message for problem in error.problems))
-                if not _may_be_refused(item, error):
+                if not (refusals or _may_be_refused(item, error)):
                     problems += [_placed(problem, item, name) for problem in error.problems]
         outcomes.append((item, by_device))
     raise_if_any(_merged(problems), CallError)
     return Rendering(files=dict(sorted(renderer.files.items())), outcomes=tuple(outcomes), devices=tuple(devices))
-
-
-def request_of(case: Case, manifest: Manifest) -> Request:
-    """The call of a case without its data. Outputs whose shape only the caller knows get a destination."""
-    wanted = {
-        name: Destination(shape=list(item.fixture.shape), dtype=item.fixture.dtype)
-        for name, item in case.outputs.items()
-        if manifest.outputs[name].optional or manifest.outputs[name].shape is ABSENT
-    }
-    return Request(
-        inputs={name: HostTensor(shape=list(item.shape), dtype=item.dtype) for name, item in case.inputs.items()},
-        attrs=case.attrs,
-        args=case.args,
-        outputs={name: item for name, item in wanted.items() if name not in case.inputs},
-    )
 
 
 def file_name(variant: str, item: PassPlan, text: bytes) -> str:

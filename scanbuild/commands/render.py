@@ -1,0 +1,113 @@
+"""``scanbuild render``."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from scanbuild.commands.console import Console, verbosity_options
+from scanbuild.errors import CheckFailedError, InputError, Problem, ScanbuildError
+
+if TYPE_CHECKING:
+    from scanbuild.publishing.build import Build
+
+PACKAGE = Path("build", "webgpu")
+LOCAL = Path("build", "local")
+
+
+@click.command()
+@click.argument("source", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=".",
+    show_default=True,
+    help="Folder in which build/webgpu/ is made.",
+)
+@click.option("--check", is_flag=True, help="Write nothing; tell whether build/webgpu/ is what the source gives.")
+@verbosity_options
+@click.pass_obj
+def render(console: Console, source: Path | None, root: Path, check: bool) -> None:
+    """Turn a source package into ROOT/build/webgpu/, which the loader accepts.
+
+    SOURCE is a folder with manifest.json, test.json, bench.json and *.wgsl.jinja; it defaults to the only package
+    under templates/. Everything is checked, and every case is planned on the built-in device profiles. The shaders
+    that come out, for people to read, are in rendered/. No GPU is needed; where there is one, build/local/ shows the
+    shaders that it would get.
+
+    The folder is replaced at one stroke: after a failure the last good one is still there. With --check nothing is
+    written, and the exit status is 1 if a file is stale, edited, missing or too many.
+
+    \b
+    Examples:
+      scanbuild render
+      scanbuild render templates/ai.onnx.Scan --root /tmp/scan
+      scanbuild render --check
+    """
+    from scanbuild.planning.profiles import profiles
+    from scanbuild.publishing.build import build, check_source
+    from scanbuild.publishing.provenance import provenance_of
+    from scanbuild.publishing.writer import write_folder
+
+    checked = check_source(source or default_source())
+    built = build(checked, profiles(), provenance_of(*checked.folders))
+    console.problems(built.warnings)
+    target = root / PACKAGE
+    if check:
+        _check(console, built, target)
+        return
+    write_folder(target, built.files)
+    op_id, shaders = built.package.manifest.op_id, len(built.rendering.files)
+    console.say(
+        f"rendered {op_id} from {checked.source.folder}: {len(built.cases)} cases on {len(built.rendering.devices)} "
+        f"device profiles give {shaders} shaders"
+    )
+    console.say(f"in {target}")
+    _render_locally(console, built, root / LOCAL)
+
+
+def default_source() -> Path:
+    """The only package under ``templates/``: of the current folder, or of scanbuild where that has none."""
+    from scanbuild.resources import data_folder
+
+    for folder in (Path("templates"), data_folder("templates")):
+        found = sorted(path.parent for path in folder.glob("*/manifest.json") if not path.parent.name.startswith("_"))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = ", ".join(map(str, found))
+            raise InputError(Problem(message="there are several packages; name one", file=str(folder), hint=names))
+    raise InputError("there is no package under templates/; name the folder of one")
+
+
+def _check(console: Console, built: "Build", target: Path) -> None:
+    from scanbuild.package.metadata import METADATA_FILE
+    from scanbuild.publishing.build import with_provenance_of
+    from scanbuild.publishing.writer import differences
+
+    there = target / METADATA_FILE
+    files = with_provenance_of(built.files, there.read_bytes()) if there.is_file() else built.files
+    found = differences(target, files)
+    if found:
+        raise CheckFailedError(*found)
+    console.say(f"{target} is what the source gives: {len(files)} files")
+
+
+def _render_locally(console: Console, built: "Build", folder: Path) -> None:
+    """Write what the adapter at hand would get. Its trouble is not the package's, and only told."""
+    from scanbuild.gpu import open_engine
+    from scanbuild.publishing.rendering import render_cases
+    from scanbuild.publishing.writer import remove_folder, write_folder
+
+    try:
+        with open_engine("wgpu") as engine:
+            record, name = engine.record, engine.adapter.describe()
+        rendering = render_cases(built.package, built.cases, {"local": record}, refusals=True)
+    except ScanbuildError as error:
+        remove_folder(folder)
+        console.detail(f"no adapter at hand, so there is no {folder}: {error}")
+        return
+    device = json.dumps(record.to_json(), indent=2) + "\n"
+    write_folder(folder, {**rendering.all_files(), "device.json": device.encode()})
+    console.say(f"in {folder}: {len(rendering.files)} shaders for the adapter at hand, {name}")
