@@ -25,6 +25,7 @@ MAX_CHARACTERS: Final = 16 * 2**20
 """A JSON text may be this long. Published manifests stay below a hundredth of it."""
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_STEP = re.compile(r'\.([A-Za-z_$][A-Za-z0-9_$]*)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\]')
 _NO_JSON_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|(-?Infinity|NaN)', re.DOTALL)
 _MAX_SAFE_DIGITS = 16
 
@@ -66,6 +67,15 @@ def parse_json_at_load(text: str, file: str) -> Json:
 def json_path(parts: Sequence[str | int]) -> str:
     """The usual spelling of a path: ``$.variants[0].when[1]``, odd keys in brackets and quotes."""
     return "$" + "".join(_step(part) for part in parts)
+
+
+def parse_path(spelled: str) -> Path:
+    """The path that ``json_path`` spells like this."""
+    parts: list[str | int] = []
+    for match in _STEP.finditer(spelled):
+        name, index, quoted = match.groups()
+        parts.append(name if name is not None else int(index) if index is not None else json.loads(quoted))
+    return tuple(parts)
 
 
 def locate(text: str, path: Path, *, key: bool = False) -> Place:

@@ -5,17 +5,16 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import quote
 
 from scanbuild.errors import LoadError, Problem, raise_if_any
 from scanbuild.package.fetching import Fetch, FetchError
-from scanbuild.package.jsonfile import parse_json_at_load
 from scanbuild.package.loaded import Package, Store, digest_problem
-from scanbuild.package.manifest import check_manifest
+from scanbuild.package.manifest import read_manifest
 from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE, Metadata, cross_report, read_metadata
-from scanbuild.package.model import ABSENT, Manifest
+from scanbuild.package.model import ABSENT
 from scanbuild.package.report import shown
 from scanbuild.package.substitution import text_form
 from scanbuild.package.text import decode, encode
@@ -174,51 +173,52 @@ def _load(location: str, revision: str, options: LoadOptions, fetch: Fetch) -> P
 def prefetch(package: Package) -> Package:
     """The package with every template fetched and verified; raises LoadError."""
     package.store.texts(package.metadata.templates(), LoadError)
-    return Package(
-        location=package.location,
-        manifest=package.manifest,
-        metadata=package.metadata,
-        manifest_text=package.manifest_text,
-        store=package.store,
-        prefetched=True,
-    )
+    return replace(package, prefetched=True)
 
 
-def assemble(location: str, fetch: Fetch, *, verify: bool) -> Package:
+def assemble(location: str, fetch: Fetch, *, verify: bool, prefix: str = "", eager: bool = False) -> Package:
     """A package whose files are fetched by their path within the package. Raises LoadError.
 
     Nothing here depends on where the files come from; the rules on repositories and options are the caller's.
+    Problems name files with ``prefix`` before their path. An ``eager`` reader fetches the manifest although the
+    metadata is wrong, to report the problems of both.
     """
-    metadata_text = _fetch_text(fetch, METADATA_FILE)
-    metadata = read_metadata(metadata_text)
-    manifest_text = _fetch_text(fetch, MANIFEST_FILE)
-    digests = metadata.files if verify else None
-    problem = digest_problem(MANIFEST_FILE, manifest_text, digests)
-    if problem is not None:
-        raise LoadError(problem)
-    manifest = _read_both(metadata, metadata_text, manifest_text)
+    metadata_text, manifest_text = _fetch_text(fetch, METADATA_FILE, prefix), ""
+    problems: list[Problem] = []
+    metadata: Metadata | None = None
+    try:
+        metadata = read_metadata(metadata_text, prefix + METADATA_FILE)
+    except LoadError as error:
+        if not eager:
+            raise
+        problems += error.problems
+    try:
+        manifest_text = _fetch_text(fetch, MANIFEST_FILE, prefix)
+        digests = metadata.files if metadata is not None and verify else None
+        problem = digest_problem(MANIFEST_FILE, manifest_text, digests)
+        problems += [problem.at(prefix + MANIFEST_FILE)] if problem is not None else []
+        if eager or not problems:
+            manifest = read_manifest(manifest_text, prefix + MANIFEST_FILE)
+            if metadata is not None:
+                problems += cross_report(metadata, manifest).located(metadata_text, prefix + METADATA_FILE)
+    except LoadError as error:
+        problems += error.problems
+    raise_if_any(problems, LoadError)
+    assert metadata is not None
     return Package(
         location=location,
         manifest=manifest,
         metadata=metadata,
         manifest_text=manifest_text,
-        store=Store(fetch, digests),
+        store=Store(fetch, metadata.files if verify else None, prefix),
     )
 
 
-def _read_both(metadata: Metadata, metadata_text: str, manifest_text: str) -> Manifest:
-    manifest, report = check_manifest(parse_json_at_load(manifest_text, MANIFEST_FILE))
-    raise_if_any(report.located(manifest_text, MANIFEST_FILE), LoadError)
-    assert manifest is not None
-    raise_if_any(cross_report(metadata, manifest).located(metadata_text, METADATA_FILE), LoadError)
-    return manifest
-
-
-def _fetch_text(fetch: Fetch, path: str) -> str:
+def _fetch_text(fetch: Fetch, path: str, prefix: str) -> str:
     try:
         return decode(fetch(path))
     except FetchError as error:
-        raise LoadError(Problem(message=f"cannot read the file: {error}", rule="fetch", file=path)) from None
+        raise LoadError(Problem(message=f"cannot read the file: {error}", rule="fetch", file=prefix + path)) from None
 
 
 def package_from_files(files: Mapping[str, str | bytes], *, location: str = "memory", verify: bool = True) -> Package:

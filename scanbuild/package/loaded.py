@@ -1,14 +1,14 @@
 """A loaded package: manifest and metadata at once, templates when a variant needs them (1.4)."""
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from scanbuild.errors import CallError, Problem, ScanbuildError
+from scanbuild.errors import CallError, LoadError, Problem, ScanbuildError, Stage
 from scanbuild.package.digest import digest_text
-from scanbuild.package.fetching import FetchError
+from scanbuild.package.fetching import Fetch, FetchError
 from scanbuild.package.metadata import Metadata
 from scanbuild.package.model import Manifest
 from scanbuild.package.text import decode
@@ -19,9 +19,9 @@ _AT_ONCE: Final = 8
 class Store:
     """The template texts of one package: each is fetched and verified once, a failure is not kept."""
 
-    def __init__(self, fetch: Callable[[str], bytes], digests: Mapping[str, str] | None) -> None:
+    def __init__(self, fetch: Fetch, digests: Mapping[str, str] | None, prefix: str = "") -> None:
         """``fetch`` takes a path within the package. ``digests`` is None if nothing is to be verified."""
-        self._fetch, self._digests = fetch, digests
+        self._fetch, self._digests, self._prefix = fetch, digests, prefix
         self._texts: dict[str, str] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
@@ -37,7 +37,8 @@ class Store:
             outcomes = [self._get(path) for path in missing]
         problems = [outcome for outcome in outcomes if outcome is not None]
         if problems:
-            raise kind(*problems)
+            stage: Stage = "load" if kind is LoadError else "call"
+            raise kind(*(replace(problem, file=self._prefix + problem.file, stage=stage) for problem in problems))
         return {path: self._texts[path] for path in wanted}
 
     def fetched(self) -> dict[str, str]:
@@ -54,7 +55,7 @@ class Store:
             try:
                 text = decode(self._fetch(path))
             except FetchError as error:
-                return Problem(message=f"cannot read the template: {error}", rule="fetch", file=path, stage="call")
+                return Problem(message=f"cannot read the template: {error}", rule="fetch", file=path)
             problem = digest_problem(path, text, self._digests)
             if problem is None:
                 self._texts[path] = text
@@ -66,7 +67,7 @@ def digest_problem(path: str, text: str, digests: Mapping[str, str] | None) -> P
     if digests is None or digest_text(text) == digests[path]:
         return None
     message = f"the digest of the file is {digest_text(text)}; metadata.json lists {digests[path]}"
-    return Problem(message=message, rule="digest", file=path, stage="call", hint="was it edited after the build?")
+    return Problem(message=message, rule="digest", file=path, hint="was it edited after the build?")
 
 
 @dataclass(frozen=True, kw_only=True)

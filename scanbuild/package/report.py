@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from scanbuild.errors import Problem, Severity
+from scanbuild.errors import Problem, Severity, Stage
 from scanbuild.package.jsonfile import Path, json_path, locate_all
 from scanbuild.package.model import Json
 from scanbuild.package.text import printable
@@ -54,7 +54,15 @@ class Report:
         self._case = ""
 
     def add(
-        self, path: Path, rule: str, message: str, *, hint: str = "", key: bool = False, severity: Severity = "error"
+        self,
+        path: Path,
+        rule: str,
+        message: str,
+        *,
+        hint: str = "",
+        key: bool = False,
+        severity: Severity = "error",
+        stage: Stage = "load",
     ) -> None:
         """Note a problem. The same one about the same place, in another case of a family, is noted once."""
         written = self._origin(path) if self._origin else path
@@ -62,7 +70,9 @@ class Report:
         if known is None:
             if len(self.findings) >= MAX_FINDINGS:
                 return
-            problem = Problem(message=message, rule=rule, path=json_path(written), hint=hint, severity=severity)
+            problem = Problem(
+                message=message, rule=rule, path=json_path(written), hint=hint, severity=severity, stage=stage
+            )
             known = self.findings[written, rule, message] = Finding(written, key, problem)
         if self._case:
             known.cases.append(self._case)

@@ -1,0 +1,41 @@
+"""One way in for every kind of location: a folder, a URL, or a repository of the Hub."""
+
+import re
+from pathlib import Path
+
+from scanbuild.errors import InputError, LoadError, Problem
+from scanbuild.package.fetching import Fetch
+from scanbuild.package.folder import open_folder
+from scanbuild.package.load import LoadOptions, PackageCache, is_repository, load_package, prefetch
+from scanbuild.package.loaded import Package
+from scanbuild.package.model import ABSENT
+from scanbuild.package.report import shown
+
+_URL = re.compile(r"https?:", re.IGNORECASE)
+
+
+def open_package(
+    location: str | Path, options: LoadOptions, *, cache: PackageCache | None = None, fetch: Fetch | None = None
+) -> Package:
+    """The package at a location: a folder that exists, else a URL or repository as ``getKernel`` takes them.
+
+    A folder needs no trust, version or op id. Raises InputError, mostly LoadError. ``fetch`` replaces the network.
+    """
+    if isinstance(location, Path) or Path(location).is_dir():
+        return _open_folder(Path(location), options)
+    if not _URL.match(location) and not is_repository(location):
+        raise InputError(Problem(message="there is no such folder", rule="folder", file=location))
+    if fetch is None:
+        from scanbuild.package.remote import UrlFetch
+
+        fetch = UrlFetch(options.token)
+    return load_package(location, options, fetch, cache)
+
+
+def _open_folder(folder: Path, options: LoadOptions) -> Package:
+    package = open_folder(folder, verify_hashes=options.verifies)
+    op_id = package.manifest.op_id
+    if options.expected_op_id is not ABSENT and options.expected_op_id != op_id:
+        message = f"the kernel is {shown(op_id)}, not {options.expected_op_id!r} as expected"
+        raise LoadError(Problem(message=message, rule="expected-op-id", file=str(folder)))
+    return prefetch(package) if options.mode == "all" else package
