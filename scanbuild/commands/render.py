@@ -45,6 +45,7 @@ def render(console: Console, source: Path | None, root: Path, check: bool) -> No
       scanbuild render templates/ai.onnx.Scan --root /tmp/scan
       scanbuild render --check
     """
+    from scanbuild.cases.origin import remember_build, state_folder
     from scanbuild.planning.profiles import profiles
     from scanbuild.publishing.build import build, check_source
     from scanbuild.publishing.provenance import provenance_of
@@ -58,6 +59,8 @@ def render(console: Console, source: Path | None, root: Path, check: bool) -> No
         _check(console, built, target)
         return
     write_folder(target, built.files)
+    if not remember_build(target, checked.source.folder, state_folder()):
+        console.detail("the build could not be noted: verify needs --source to find reference.py")
     op_id, shaders = built.package.manifest.op_id, len(built.rendering.files)
     console.say(
         f"rendered {op_id} from {checked.source.folder}: {len(built.cases)} cases on {len(built.rendering.devices)} "
