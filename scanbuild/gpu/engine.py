@@ -205,7 +205,7 @@ class GpuBuffer:
         """CallError unless the buffer can be used on this engine."""
         if self.destroyed:
             reason = "was destroyed"
-        elif self.engine is not engine:
+        elif self.engine.device is not engine.device:
             reason = "belongs to another device"
         else:
             return

@@ -1,0 +1,99 @@
+"""Running cases in a worker process that may hang or die."""
+
+import multiprocessing
+import tempfile
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from scanbuild.cases.run import CaseResult
+from scanbuild.cases.worker import Ready, Refused, WorkerSettings, serve
+from scanbuild.errors import NoAdapterError, Problem
+
+START_LIMIT_S: Final = 120.0
+HOST_LIMIT_S: Final = 30.0
+"""Seconds that a case may take besides the device's part: data, reference, comparison."""
+
+_LOG_LINES: Final = 4
+_LOG_BYTES: Final = 4000
+
+
+class Session:
+    """A worker, started anew after a case that hangs, kills it or costs it its device. Use it in a ``with``."""
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        self.settings = settings
+        self._process: SpawnProcess | None = None
+        self._connection: Connection | None = None
+        self._folder = tempfile.TemporaryDirectory(prefix="scanbuild-verify-")
+        self._log = Path(self._folder.name) / "engine.log"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._stop()
+        self._folder.cleanup()
+
+    def start(self) -> Ready:
+        """Start the worker and its engine. Raises what hinders it, mostly NoAdapterError."""
+        self._log.write_bytes(b"")
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=serve, args=(theirs, self.settings, str(self._log)), daemon=True)
+        process.start()
+        theirs.close()
+        self._process, self._connection = process, ours
+        answer = self._receive(START_LIMIT_S)
+        if isinstance(answer, Ready):
+            return answer
+        self._stop()
+        if isinstance(answer, Refused):
+            raise answer.kind(*answer.problems)
+        raise NoAdapterError(
+            Problem(message=f"the engine {self.settings.engine} {answer} while it was started", hint=self._last_words())
+        )
+
+    def run(self, index: int, name: str) -> CaseResult:
+        """Run the case of that index, and say failed if the worker hangs or dies over it."""
+        if self._connection is None:
+            self.start()
+        assert self._connection is not None
+        try:
+            self._connection.send(index)
+            answer = self._receive(self.settings.limit_s + HOST_LIMIT_S)
+        except OSError:
+            answer = "ended unexpectedly"
+        if isinstance(answer, CaseResult):
+            if answer.device_lost:
+                self._stop()
+            return answer
+        self._stop()
+        message = f"the engine {answer} while it ran this case"
+        return CaseResult(name=name, status="failed", message="\n".join(filter(None, (message, self._last_words()))))
+
+    def _receive(self, limit_s: float) -> Any:
+        """What the worker sends, or in words why there is nothing."""
+        assert self._connection is not None
+        if not self._connection.poll(limit_s):
+            return f"did not answer within {limit_s:g} s"
+        try:
+            return self._connection.recv()
+        except (EOFError, OSError):
+            return "ended unexpectedly"
+
+    def _stop(self) -> None:
+        """End the worker. It is not asked: it may hang, and it holds nothing worth saving."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._process.close()
+        if self._connection is not None:
+            self._connection.close()
+        self._process = self._connection = None
+
+    def _last_words(self) -> str:
+        lines = self._log.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace").splitlines()
+        return "\n".join([line.strip() for line in lines if line.strip()][-_LOG_LINES:])

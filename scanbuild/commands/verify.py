@@ -1,0 +1,242 @@
+"""``scanbuild verify``: run a package's test cases on a WebGPU adapter."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scanbuild.commands.console import Console, printable, verbosity_options
+from scanbuild.errors import CheckFailedError, InputError, Problem
+
+if TYPE_CHECKING:
+    from scanbuild.cases.casefile import CaseFile
+    from scanbuild.cases.report import VerifyReport
+    from scanbuild.cases.run import CaseResult
+    from scanbuild.cases.session import Session
+    from scanbuild.gpu import EngineName
+    from scanbuild.package.loaded import Package
+
+_PIPE_WIDTH = 200
+_VERDICTS = {"passed": "passed", "failed": "FAILED", "skipped": "skipped", "noOracle": "no oracle"}
+_COLOURS = {"passed": "green", "failed": "bold red", "skipped": "yellow", "noOracle": "yellow"}
+
+
+@click.command()
+@click.argument("root", type=click.Path(path_type=Path), default=Path())
+@click.option(
+    "--engine", type=click.Choice(["wgpu", "dawn"]), default="wgpu", show_default=True, help="What runs WGSL."
+)
+@click.option("--adapter", metavar="TEXT", help="Use the best adapter whose description has this text.")
+@click.option("--list-adapters", is_flag=True, help="List the engine's adapters, best first, and do nothing else.")
+@click.option("-k", "pattern", metavar="PATTERN", help="Run the cases with this in their name; * and ? are wild.")
+@click.option("--source", type=click.Path(path_type=Path), metavar="DIR", help="Take reference.py from this folder.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="Write a report as JSON.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give a case up after so long on the device.",
+)
+@verbosity_options
+@click.pass_obj
+def verify(
+    console: Console,
+    *,
+    root: Path,
+    engine: "EngineName",
+    adapter: str | None,
+    list_adapters: bool,
+    pattern: str | None,
+    source: Path | None,
+    json_file: Path | None,
+    timeout: float,
+) -> int:
+    """Run every case of a package's test.json on a WebGPU adapter and compare what comes out.
+
+    ROOT is a folder with build/webgpu/ in it, or that folder itself; default: the current folder. The digests are
+    checked first. Hardware goes before software adapters.
+
+    Expected values are those of the case, else those of the source package's reference.py, else those of ONNX
+    (Runtime, on the CPU). A reference.py is code: it is run only for a package that was rendered on this machine by
+    you, or from a folder that you name with --source.
+
+    \b
+    Examples:
+      scanbuild verify
+      scanbuild verify dist/ai.onnx.Scan --json report.json
+      scanbuild verify --list-adapters
+      scanbuild verify --adapter llvmpipe -k 'reverse_*'
+      scanbuild verify --engine dawn
+    """
+    if list_adapters:
+        return _list_adapters(console, engine)
+    settings = {"engine": engine, "adapter": adapter, "limit_s": timeout}
+    return _verify(console, root, settings, pattern=pattern, source=source, json_file=json_file)
+
+
+def _list_adapters(console: Console, engine: "EngineName") -> int:
+    from scanbuild.gpu import choose_adapter
+    from scanbuild.gpu import list_adapters as found
+
+    with _quiet_drivers():
+        adapters = found(engine) or [choose_adapter(engine)]
+    for item in adapters:
+        console.say(item.describe())
+    return 0
+
+
+def _verify(
+    console: Console,
+    root: Path,
+    settings: dict[str, Any],
+    *,
+    pattern: str | None,
+    source: Path | None,
+    json_file: Path | None,
+) -> int:
+    from scanbuild.cases.report import VerifyReport, matching
+    from scanbuild.cases.session import Session
+    from scanbuild.cases.worker import WorkerSettings
+    from scanbuild.package.folder import package_folder
+
+    folder = package_folder(root)
+    package, tests = _read_package(folder)
+    console.problems(tests.notes)
+    names = [case.name for case in tests.cases]
+    chosen = names if pattern is None else matching(names, pattern)
+    if not chosen:
+        message = "there are no cases to run" if pattern is None else f"no case matches {pattern!r}"
+        raise InputError(Problem(message=message, file=str(folder / "test.json")))
+    reference = _reference_folder(folder, package.manifest.op_id, source)
+    with Session(WorkerSettings(folder=folder, source=reference, **settings)) as session:
+        ready = session.start()
+        console.say(f"{package.manifest.op_id}: {len(chosen)} cases on {ready.described}")
+        results = tuple(_results(console, session, names, set(chosen)))
+    report = VerifyReport(manifest=package.manifest, engine=settings["engine"], adapter=ready.adapter, results=results)
+    if json_file is not None:
+        json_file.write_text(json.dumps(report.to_json(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    _present(console, report, ready.described, whole=pattern is None)
+    if not reference and report.counts["noOracle"]:
+        console.say("Name the source folder with --source to take expected values from its reference.py.")
+    return 1 if report.counts["failed"] or report.counts["noOracle"] else 0
+
+
+def _read_package(folder: Path) -> "tuple[Package, CaseFile]":
+    """The package and its cases, once the digests of all files are found to hold."""
+    from scanbuild.cases.casefile import read_tests
+    from scanbuild.package.digest import compare_digests, folder_digests
+    from scanbuild.package.folder import open_folder
+    from scanbuild.package.metadata import read_metadata
+    from scanbuild.package.text import decode
+
+    metadata = read_metadata(decode((folder / "metadata.json").read_bytes()))
+    problems = compare_digests(metadata.files, folder_digests(folder), str(folder))
+    if problems:
+        raise CheckFailedError(*problems)
+    package = open_folder(folder)
+    file = folder / "test.json"
+    if not file.is_file():
+        raise InputError(Problem(message="the package has no test cases", file=str(file)))
+    return package, read_tests(decode(file.read_bytes()), str(file), foreign=True)
+
+
+def _reference_folder(folder: Path, op_id: str, source: Path | None) -> Path | None:
+    from scanbuild.cases.origin import REFERENCE, source_of_build, state_folder
+
+    if source is None:
+        return source_of_build(folder, op_id, state_folder())
+    if not (source / REFERENCE).is_file():
+        raise InputError(Problem(message=f"there is no {REFERENCE} in this folder", file=str(source)))
+    return source
+
+
+def _results(console: Console, session: "Session", names: Sequence[str], chosen: set[str]) -> "Iterator[CaseResult]":
+    """Run the chosen cases one after another, with a bar that leaves nothing behind."""
+    from rich.console import Console as RichConsole
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    quiet = console.verbosity < 0 or os.environ.get("NO_COLOR") or os.environ.get("CI") or not sys.stderr.isatty()
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=RichConsole(file=sys.stderr), transient=True, disable=bool(quiet)) as bar:
+        task = bar.add_task("cases", total=len(chosen))
+        for index, name in enumerate(names):
+            if name in chosen:
+                bar.update(task, description=printable(name))
+                yield session.run(index, name)
+                bar.advance(task)
+
+
+def _present(console: Console, report: "VerifyReport", described: str, *, whole: bool) -> None:
+    console.say(_table(report))
+    failed = [item for item in report.results if item.status == "failed"]
+    for item in report.results:
+        if item.message and item.status != "failed":
+            console.detail(f"{item.name}: {item.message}")
+    console.problems(Problem(message=f"{item.name}: {item.message}", rule="case", stage="own") for item in failed)
+    counts = report.counts
+    words = [f"{counts['passed']} passed"]
+    words += [
+        f"{counts[status]} {_VERDICTS[status].lower()}" for status in _VERDICTS if status != "passed" and counts[status]
+    ]
+    console.say(f"{', '.join(words)} on {described}")
+    if report.adapter["software"]:
+        console.say("This is a software adapter: it computes on the CPU, and its speed says nothing of a GPU's.")
+    if whole and report.unreached:
+        console.say(f"No case reached on this device: {', '.join(report.unreached)}")
+
+
+def _table(report: "VerifyReport") -> str:
+    """The table of all cases, as wide as the terminal, or wide enough where there is none."""
+    from rich.console import Console as RichConsole
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, how in (("case", "left"), ("variant", "left"), ("adapter", "left")):
+        table.add_column(name, justify=how, overflow="fold")  # type: ignore[arg-type]
+    for name in ("abs error", "ULP", "ms", "verdict"):
+        table.add_column(name, justify="left" if name == "verdict" else "right", no_wrap=True)
+    for item in report.results:
+        cells = [item.name, item.variant or "-", str(report.adapter["name"]), *_numbers(item)]
+        style = _COLOURS[item.status]
+        table.add_row(*(Text(printable(cell)) for cell in cells), Text(_VERDICTS[item.status], style=style))
+    terminal = sys.stdout.isatty()
+    width = None if terminal else _PIPE_WIDTH
+    out = StringIO()
+    rich = RichConsole(file=out, width=width, force_terminal=terminal, no_color=bool(os.environ.get("NO_COLOR")))
+    rich.print(table)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def _numbers(item: "CaseResult") -> list[str]:
+    error = "-" if item.max_abs_error is None else f"{item.max_abs_error:.3g}"
+    ulp = "-" if item.max_ulp is None else str(item.max_ulp)
+    return [error, ulp, f"{item.seconds * 1000:.1f}" if item.seconds else "-"]
+
+
+@contextmanager
+def _quiet_drivers() -> Iterator[None]:
+    """Keep what drivers print while they are asked for adapters from the user: it says nothing about scanbuild."""
+    sys.stderr.flush()
+    try:
+        saved = os.dup(2)
+    except OSError:
+        yield
+        return
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, 2)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(sink)
