@@ -1,0 +1,367 @@
+"""The loader's grammar of expressions, as a Jinja2 parser that produces Jinja2 nodes.
+
+Where the trees differ in meaning from Jinja2's:
+
+* ``CondExpr`` without ``expr2`` is undefined when its test fails; as the iterable of a ``For`` it is a filter;
+* ``Filter.args`` is None for a filter without parentheses, which is not the same as one with empty ones;
+* ``Filter.name`` is None where something else than a name stands for it: that fails when it is evaluated;
+* ``Getattr.attr`` is a number for ``.0``.
+"""
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from jinja2 import nodes
+from jinja2.environment import Environment
+from jinja2.lexer import (
+    TOKEN_ADD,
+    TOKEN_ASSIGN,
+    TOKEN_COLON,
+    TOKEN_COMMA,
+    TOKEN_DIV,
+    TOKEN_DOT,
+    TOKEN_EOF,
+    TOKEN_EQ,
+    TOKEN_FLOAT,
+    TOKEN_FLOORDIV,
+    TOKEN_GT,
+    TOKEN_GTEQ,
+    TOKEN_INTEGER,
+    TOKEN_LBRACE,
+    TOKEN_LBRACKET,
+    TOKEN_LPAREN,
+    TOKEN_LT,
+    TOKEN_LTEQ,
+    TOKEN_MOD,
+    TOKEN_MUL,
+    TOKEN_NAME,
+    TOKEN_NE,
+    TOKEN_PIPE,
+    TOKEN_POW,
+    TOKEN_RBRACE,
+    TOKEN_RBRACKET,
+    TOKEN_RPAREN,
+    TOKEN_STRING,
+    TOKEN_SUB,
+    TOKEN_TILDE,
+    Token,
+)
+from jinja2.parser import Parser as JinjaParser
+
+from .errors import DialectError
+from .lexer import TOKEN_SIGN
+from .limits import MAX_NESTING
+from .text import well_formed
+
+OR, AND, NOT, COMPARE, SUM, PRODUCT, POWER, OPERAND = range(8)
+"""How strongly operators bind, weakest first."""
+
+_ARITHMETIC: dict[str, tuple[int, type[nodes.BinExpr]]] = {
+    TOKEN_ADD: (SUM, nodes.Add),
+    TOKEN_SUB: (SUM, nodes.Sub),
+    TOKEN_MUL: (PRODUCT, nodes.Mul),
+    TOKEN_DIV: (PRODUCT, nodes.Div),
+    TOKEN_FLOORDIV: (PRODUCT, nodes.FloorDiv),
+    TOKEN_MOD: (PRODUCT, nodes.Mod),
+    TOKEN_POW: (POWER, nodes.Pow),
+}
+_COMPARISONS = frozenset({TOKEN_EQ, TOKEN_NE, TOKEN_LT, TOKEN_GT, TOKEN_LTEQ, TOKEN_GTEQ})
+_LEVELS = {kind: level for kind, (level, _) in _ARITHMETIC.items()}
+_LEVELS |= dict.fromkeys(_COMPARISONS, COMPARE) | {TOKEN_TILDE: SUM}
+_WORDS = {"or": OR, "and": AND, "in": COMPARE}
+_POSTFIXES = frozenset({TOKEN_DOT, TOKEN_LBRACKET, TOKEN_LPAREN})
+_SIGNS = frozenset({TOKEN_SIGN, TOKEN_ADD, TOKEN_SUB})
+
+Call = tuple[list[nodes.Expr], list[nodes.Keyword], nodes.Expr | None, nodes.Expr | None]
+
+
+class ExpressionParser(JinjaParser):
+    """The expression half of the parser."""
+
+    def __init__(self, environment: Environment, source: str) -> None:
+        self._depth = 0
+        super().__init__(environment, source)
+
+    # Errors and small steps
+
+    def fail(self, msg: str, lineno: int | None = None, exc: Any = None) -> NoReturn:
+        raise DialectError("syntax", msg, offset=self.stream.current.lineno if lineno is None else lineno)
+
+    def _found(self) -> str:
+        token = self.stream.current
+        return "the end of the text" if token.type == TOKEN_EOF else repr(str(token.value)[:40])
+
+    def _expect(self, kind: str, what: str) -> Token:
+        if self.stream.current.type != kind:
+            self.fail(f"expected {what}, found {self._found()}")
+        return next(self.stream)
+
+    def _at_word(self, word: str) -> bool:
+        token = self.stream.current
+        return token.type == TOKEN_NAME and token.value == word
+
+    def _skip_comma(self) -> None:
+        if self.stream.current.type == TOKEN_COMMA:
+            next(self.stream)
+
+    def _enter(self) -> None:
+        self._depth += 1
+        if self._depth > MAX_NESTING:
+            offset = self.stream.current.lineno
+            raise DialectError("limit", f"nested more than {MAX_NESTING} levels deep", offset=offset)
+
+    # Expressions
+
+    def parse_expression(self, with_condexpr: bool = True) -> nodes.Expr:
+        """An expression: ``a if c else b``, or what binds tighter."""
+        self._enter()
+        value = self._operators(OR)
+        if self._at_word("if"):
+            offset = next(self.stream).lineno
+            test = self._operators(OR)
+            other: nodes.Expr | None = None
+            if self._at_word("else"):
+                next(self.stream)
+                other = self.parse_expression()
+            value = nodes.CondExpr(test, value, other, lineno=offset)
+        self._depth -= 1
+        return value
+
+    def _operators(self, weakest: int) -> nodes.Expr:
+        """Operands joined by operators that bind at least as tightly as ``weakest``."""
+        left: nodes.Expr | None = None
+        while weakest <= NOT and self._at_word("not"):
+            self._enter()
+            offset = next(self.stream).lineno
+            left = nodes.Not(self._operators(NOT), lineno=offset)
+            self._depth -= 1
+        if left is None:
+            left = self._operand()
+        while True:
+            token = self.stream.current
+            level = self._level(token)
+            if level is None or level < weakest:
+                return left
+            next(self.stream)
+            if token.value == "not" and token.type == TOKEN_NAME:
+                next(self.stream)
+            left = _join(token, left, self._operators(level + 1))
+
+    def _level(self, token: Token) -> int | None:
+        if token.type != TOKEN_NAME:
+            return _LEVELS.get(token.type)
+        if token.value == "not":
+            following = self.stream.look()
+            return COMPARE if following.type == TOKEN_NAME and following.value == "in" else None
+        return _WORDS.get(token.value)
+
+    def _operand(self) -> nodes.Expr:
+        """A signed primary with its filters, then its tests."""
+        if self.stream.current.type in _SIGNS:
+            node = self.parse_unary()
+        else:
+            node = self.parse_primary()
+            if self.stream.current.type in _POSTFIXES:
+                node = self.parse_postfix(node)
+        while self.stream.current.type == TOKEN_PIPE:
+            offset = next(self.stream).lineno
+            node = self._filter(node, offset)
+        while self._at_word("is"):
+            offset = next(self.stream).lineno
+            negated = self._at_word("not")
+            if negated:
+                next(self.stream)
+            test = self.parse_primary()
+            if not isinstance(test, nodes.Name):
+                self.fail("expected the name of a test behind 'is'", offset)
+            node = nodes.Test(node, test.name, [], [], None, None, lineno=offset)
+            if negated:
+                node = nodes.Not(node, lineno=offset)
+        return node
+
+    def parse_unary(self, with_filter: bool = True) -> nodes.Expr:
+        """Any number of signs, then a primary with what hangs on it."""
+        token = self.stream.current
+        if token.type not in _SIGNS:
+            return self.parse_postfix(self.parse_primary())
+        self._enter()
+        next(self.stream)
+        build = nodes.Neg if token.value == "-" else nodes.Pos
+        node = build(self.parse_unary(), lineno=token.lineno)
+        self._depth -= 1
+        return node
+
+    def parse_primary(self) -> nodes.Expr:
+        """A literal, a name, or an expression in brackets."""
+        token = self.stream.current
+        kind = token.type
+        if kind == TOKEN_NAME:
+            next(self.stream)
+            return nodes.Name(token.value, "load", lineno=token.lineno)
+        if kind in (TOKEN_INTEGER, TOKEN_FLOAT):
+            next(self.stream)
+            return nodes.Const(token.value, lineno=token.lineno)
+        if kind == TOKEN_STRING:
+            return self._strings()
+        if kind == TOKEN_LPAREN:
+            next(self.stream)
+            node = self.parse_expression()
+            if self.stream.current.type == TOKEN_COMMA:
+                node = self._tuple(node, self.parse_expression)
+            self._expect(TOKEN_RPAREN, "')'")
+            return node
+        if kind == TOKEN_LBRACKET:
+            return self.parse_list()
+        if kind == TOKEN_LBRACE:
+            return self.parse_dict()
+        self.fail(f"expected a value, found {self._found()}")
+
+    def _strings(self) -> nodes.Const:
+        offset = self.stream.current.lineno
+        pieces = []
+        while self.stream.current.type == TOKEN_STRING:
+            pieces.append(next(self.stream).value)
+        return nodes.Const(well_formed("".join(pieces)), lineno=offset)
+
+    def _tuple(self, first: nodes.Expr, parse: Callable[[], nodes.Expr]) -> nodes.Tuple:
+        """The tuple that ``first`` begins; the current token is the comma behind it."""
+        items = [first]
+        while self.stream.current.type == TOKEN_COMMA:
+            next(self.stream)
+            items.append(parse())
+        return nodes.Tuple(items, "load", lineno=first.lineno)
+
+    def parse_list(self) -> nodes.List:
+        """``[a, b]``; commas may be missing."""
+        offset = next(self.stream).lineno
+        items = []
+        while self.stream.current.type != TOKEN_RBRACKET:
+            items.append(self.parse_expression())
+            self._skip_comma()
+        next(self.stream)
+        return nodes.List(items, lineno=offset)
+
+    def parse_dict(self) -> nodes.Dict:
+        """``{k: v}``; commas may be missing."""
+        offset = next(self.stream).lineno
+        items = []
+        while self.stream.current.type != TOKEN_RBRACE:
+            key = self.parse_expression()
+            self._expect(TOKEN_COLON, "':' between a key and its value")
+            items.append(nodes.Pair(key, self.parse_expression(), lineno=key.lineno))
+            self._skip_comma()
+        next(self.stream)
+        return nodes.Dict(items, lineno=offset)
+
+    def parse_postfix(self, node: nodes.Expr) -> nodes.Expr:
+        """Members, indices, slices and calls behind ``node``."""
+        while True:
+            kind = self.stream.current.type
+            if kind in (TOKEN_DOT, TOKEN_LBRACKET):
+                node = self.parse_subscript(node)
+            elif kind == TOKEN_LPAREN:
+                offset = self.stream.current.lineno
+                node = nodes.Call(node, *self.parse_call_args(), lineno=offset)
+            else:
+                return node
+
+    def parse_subscript(self, node: nodes.Expr) -> nodes.Getattr | nodes.Getitem:
+        """``.name``, ``.0`` or ``[...]``."""
+        token = next(self.stream)
+        if token.type == TOKEN_LBRACKET:
+            return nodes.Getitem(node, self._index(), "load", lineno=token.lineno)
+        member = self.parse_primary()
+        if isinstance(member, nodes.Name):
+            return nodes.Getattr(node, member.name, "load", lineno=token.lineno)
+        if isinstance(member, nodes.Const) and not isinstance(member.value, str) and not type(member.value) is float:
+            return nodes.Getattr(node, member.value, "load", lineno=token.lineno)
+        self.fail("expected a name or a whole number behind '.'", token.lineno)
+
+    def _index(self) -> nodes.Expr:
+        """What stands in brackets: an index, or a slice."""
+        parts: list[nodes.Expr | None] = []
+        offset = self.stream.current.lineno
+        is_slice = False
+        while self.stream.current.type != TOKEN_RBRACKET:
+            if self.stream.current.type == TOKEN_COLON:
+                parts.append(None)
+            else:
+                parts.append(self.parse_expression())
+            if self.stream.current.type == TOKEN_COLON:
+                is_slice = True
+                next(self.stream)
+        next(self.stream)
+        if not is_slice and parts:
+            return parts[0]  # type: ignore[return-value]
+        if not 1 <= len(parts) <= 3:
+            self.fail("expected one index, or a slice of up to three parts", offset)
+        start, stop, step = (*parts, None, None, None)[:3]
+        return nodes.Slice(start, stop, step, lineno=offset)
+
+    def parse_call_args(self) -> Call:
+        """``(a, *b, c=d, **e)``."""
+        self._expect(TOKEN_LPAREN, "'('")
+        args: list[nodes.Expr] = []
+        named: list[nodes.Keyword] = []
+        star: nodes.Expr | None = None
+        while self.stream.current.type != TOKEN_RPAREN:
+            token = self.stream.current
+            if token.type == TOKEN_POW:
+                next(self.stream)
+                double_star = self.parse_expression()
+                self._skip_comma()
+                self._expect(TOKEN_RPAREN, "')': nothing may follow '**'")
+                return args, named, star, double_star
+            if token.type == TOKEN_MUL:
+                if star is not None:
+                    self.fail("only one '*' is allowed in a call")
+                next(self.stream)
+                star = self.parse_expression()
+            else:
+                value = self.parse_expression()
+                if self.stream.current.type == TOKEN_ASSIGN:
+                    named.append(self._keyword(value))
+                elif named or star is not None:
+                    self.fail("positional arguments come before '*' and named ones", token.lineno)
+                else:
+                    args.append(value)
+            self._skip_comma()
+        next(self.stream)
+        return args, named, star, None
+
+    def _keyword(self, name: nodes.Expr) -> nodes.Keyword:
+        if not isinstance(name, nodes.Name):
+            self.fail("expected a name before '='", name.lineno)
+        next(self.stream)
+        return nodes.Keyword(name.name, self.parse_expression(), lineno=name.lineno)
+
+    def _filter(self, node: nodes.Expr | None, offset: int) -> nodes.Filter:
+        """The filter at the current token, applied to ``node``."""
+        name = self.parse_primary()
+        if not isinstance(name, nodes.Name):
+            if node is None:
+                return nodes.Filter(node, None, [name], [], None, None, lineno=offset)
+            self.fail("expected the name of a filter behind '|'", offset)
+        if self.stream.current.type != TOKEN_LPAREN:
+            return nodes.Filter(node, name.name, None, [], None, None, lineno=offset)
+        call = self.parse_call_args()
+        if self.stream.current.type in _POSTFIXES:
+            rest = self.parse_postfix(nodes.Call(nodes.Const(None), *call, lineno=offset))
+            return nodes.Filter(node, None, [rest], [], None, None, lineno=offset)
+        return nodes.Filter(node, name.name, *call, lineno=offset)
+
+
+def _join(token: Token, left: nodes.Expr, right: nodes.Expr) -> nodes.Expr:
+    """The node of a binary operator."""
+    offset = token.lineno
+    kind = token.type
+    if kind in _ARITHMETIC:
+        return _ARITHMETIC[kind][1](left, right, lineno=offset)
+    if kind == TOKEN_TILDE:
+        return nodes.Concat([left, right], lineno=offset)
+    if kind in _COMPARISONS:
+        return nodes.Compare(left, [nodes.Operand(kind, right)], lineno=offset)
+    if token.value in ("in", "not"):
+        operator = "in" if token.value == "in" else "notin"
+        return nodes.Compare(left, [nodes.Operand(operator, right)], lineno=offset)
+    return (nodes.And if token.value == "and" else nodes.Or)(left, right, lineno=offset)

@@ -1,0 +1,39 @@
+"""Bounds that keep hostile texts from exhausting time or memory.
+
+The loader has none of its own: there the host's call stack and memory end things. A text that meets one of these bounds
+fails with a :class:`~scanbuild.dialect.errors.DialectError` of kind ``limit``. They lie far above what a kernel package
+needs.
+"""
+
+MAX_EXPRESSION_LENGTH = 1 << 20
+"""Characters of one expression."""
+
+MAX_TEMPLATE_LENGTH = 1 << 22
+"""Characters of one template after its includes are expanded."""
+
+MAX_INCLUDES = 10_000
+"""Include tags replaced while one template is expanded (empty files included many times cost no characters)."""
+
+MAX_NESTING = 150
+"""Brackets, unary operators, conditionals and statements inside each other."""
+
+MAX_CALL_DEPTH = 100
+"""Macros and call blocks running inside each other."""
+
+MAX_STEPS = 2_000_000
+"""Loop iterations and macro calls of one rendering, all loops together."""
+
+MAX_TEXT = 1 << 26
+"""Characters of one string, hence also of a rendered template."""
+
+MAX_ITEMS = 1 << 20
+"""Elements of one list made by ``range``, ``fill``, ``+`` or a string split into characters."""
+
+MAX_WORK = 1 << 28
+"""Characters copied plus ``NODE_COST`` times values converted, in one evaluation."""
+
+NODE_COST = 64
+"""What converting or printing one value counts for, in characters."""
+
+EXPRESSION_CACHE = 4096
+"""Parsed expressions kept (least recently used ones go first)."""
