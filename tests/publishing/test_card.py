@@ -12,7 +12,7 @@ from scanbuild.package.manifest import check_manifest
 from scanbuild.package.model import Manifest
 from scanbuild.publishing.card import kernel_card
 
-METADATA = {"version": 1, "license": "apache-2.0"}
+METADATA: dict[str, Any] = {"version": 1, "license": "apache-2.0"}
 FILES = ["bench.json", "manifest.json", "metadata.json", "scan.wgsl.jinja", "test.json"]
 VARIANT = {"passes": [{"shader": "scan.wgsl.jinja", "bindings": ["x"], "dispatch": {"x": 1}}]}
 SCAN = Path(__file__).resolve().parents[2] / "templates" / "ai.onnx.Scan"
