@@ -197,9 +197,11 @@ def _problems(value: Any) -> list[Problem]:
         names = value.get(name, [] if name == "wgslCompileFailures" else None)
         if not isinstance(names, list) or not all(isinstance(item, str) for item in names):
             problems.append(Problem(message="expected a list of names", rule="device-record", path=f"$.{name}"))
-    for name in ("limits", "adapterInfo"):
-        if not isinstance(value.get(name), Mapping):
-            problems.append(Problem(message="expected an object", rule="device-record", path=f"$.{name}"))
+    problems.extend(
+        Problem(message="expected an object", rule="device-record", path=f"$.{name}")
+        for name in ("limits", "adapterInfo")
+        if not isinstance(value.get(name), Mapping)
+    )
     limits = value.get("limits")
     if isinstance(limits, Mapping):
         problems.extend(

@@ -14,9 +14,12 @@ _OPERATOR: Final = r"[-+*/%&|^<>]|[=!]="
 _AFTER: Final = re.compile(rf"{_MARK}\s*(\.|\[|{_OPERATOR})")
 _BEFORE: Final = re.compile(rf"([-+*/%&|^<>!~]|[-+*/%&|^<>!=]=)\s*{_MARK}")
 _FIRST_ARGUMENT: Final = re.compile(rf"\b(min|max|abs|clamp|bitcast|f32|i32|u32)\s*(?:<[^<>()]*>\s*)?\(\s*{_MARK}\s*,")
-_LONE: Final = re.compile(rf"\(\s*{_MARK}\s*\)")
-_COPY: Final = re.compile(rf"\b(?:let|var)\s+([A-Za-z_]\w*)\s*(?::[^=;]*)?=\s*{_MARK}\s*;", re.ASCII)
-_COPY_OF_COPY_LIMIT: Final = 10_000
+# A type annotation longer than this is taken for none, so that a text full of them is scanned once.
+_COPY: Final = re.compile(
+    rf"\b(?:let|var)\s+([A-Za-z_]\w*)\s*(?::[^=;]{{0,400}})?=\s*({_MARK}|[A-Za-z_]\w*)\s*;", re.ASCII
+)
+_NAME: Final = re.compile(r"\b[A-Za-z_]\w*\b", re.ASCII)
+_TOKEN: Final = re.compile(rf"[(){_MARK}]|\s+|[^(){_MARK}\s]+")
 
 
 def opaque_problem(bare: str, names: Iterable[str]) -> str:
@@ -27,9 +30,7 @@ def opaque_problem(bare: str, names: Iterable[str]) -> str:
     text = bare.replace(_MARK, " ")
     for name in sorted(set(names)):
         text = _mark_elements(text, name)
-    text = _mark_copies(text)
-    while (shorter := _LONE.sub(_MARK, text)) != text:
-        text = shorter
+    text = _drop_lone_parentheses(_mark_copies(text))
     for pattern, words in (
         (_AFTER, "an element is followed by `{}`"),
         (_BEFORE, "an element follows `{}`"),
@@ -69,10 +70,43 @@ _BRACKET: Final = re.compile(r"[\[\]]")
 
 
 def _mark_copies(text: str) -> str:
-    """Every occurrence of a name that is initialised with a mark becomes one, until there is no such name left."""
-    for _ in range(_COPY_OF_COPY_LIMIT):
-        names = {match[1] for match in _COPY.finditer(text)}
-        if not names:
-            break
-        text = re.sub(rf"\b(?:{'|'.join(sorted(names))})\b", _MARK, text, flags=re.ASCII)
-    return text
+    """Every occurrence of a name that is initialised with a mark, or with such a name, becomes a mark."""
+    copies_of: dict[str, list[str]] = {}
+    for name, source in _COPY.findall(text):
+        copies_of.setdefault(source, []).append(name)
+    names: set[str] = set()
+    pending = copies_of.get(_MARK, [])
+    while pending:
+        name = pending.pop()
+        if name not in names:
+            names.add(name)
+            pending.extend(copies_of.get(name, ()))
+    return _NAME.sub(lambda match: _MARK if match[0] in names else match[0], text) if names else text
+
+
+def _drop_lone_parentheses(text: str) -> str:
+    """Parentheses that hold a mark and blanks become the mark, from the inside out."""
+    kept: list[str] = []
+    # For each open parenthesis: where it stands in ``kept``, and whether it holds nothing, a mark, or more.
+    frames: list[tuple[int, int]] = []
+    holds = 2
+    for token in _TOKEN.findall(text):
+        if token.isspace():
+            kept.append(token)
+        elif token == "(":
+            frames.append((len(kept), holds))
+            kept.append(token)
+            holds = 0
+        elif token == ")" and frames:
+            start, outside = frames.pop()
+            if holds == 1:
+                del kept[start:]
+                kept.append(_MARK)
+                holds = outside + 1
+            else:
+                kept.append(token)
+                holds = 2
+        else:
+            kept.append(token)
+            holds = holds + 1 if token == _MARK else 2
+    return "".join(kept)

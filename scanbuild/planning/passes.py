@@ -1,8 +1,8 @@
 """From the chosen variant to the passes of a plan (10.1 to 10.3)."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scanbuild.package.model import Absent, Intermediate, Json, Pass, Variant
@@ -17,7 +17,7 @@ from scanbuild.planning.inference import dimensions
 from scanbuild.planning.int64 import opaque_problem
 from scanbuild.planning.plan import PassPlan, ScratchSpec
 from scanbuild.planning.program import Renderer
-from scanbuild.planning.scope import Place, Scope
+from scanbuild.planning.scope import Place, Scope, names_in
 from scanbuild.planning.types import BoundTensor
 from scanbuild.planning.uniforms import describe, number_text
 from scanbuild.planning.wgsl import Declaration, check_module, check_structs, strip_comments
@@ -71,7 +71,7 @@ class PassPlanner:
         if not self.is_empty:
             scratches = {name: self._scratch(item, scope) for name, item in self.variant.intermediates.items()}
             self.buffers = Buffers(scratches=scratches, tensors=self.tensors)
-        planned = [self._plan_pass(self._program(instance, scope)) for instance in instances]
+        planned = self._plan_instances(instances, scope)
         passes = tuple(item for item in planned if item is not None)
         used = {binding.ref for item in passes for binding in item.bindings if binding.source == "scratch"}
         kept = {name: spec for name, spec in self.buffers.scratches.items() if name in used and spec is not None}
@@ -82,6 +82,35 @@ class PassPlanner:
             scratches=kept,
             skipped=tuple(instance.id for instance, item in zip(instances, planned, strict=True) if item is None),
         )
+
+    def _plan_instances(self, instances: Sequence[Instance], scope: Scope) -> list[PassPlan | None]:
+        """The plan of every instance, None for a skipped one.
+
+        A pass in a group that asks nothing about the repetition is planned once, for all its instances.
+        """
+        planned: list[PassPlan | None] = []
+        same: dict[int, PassPlan | None] = {}
+        for instance in instances:
+            key = id(instance.item)
+            if key in same:
+                known = same[key]
+                planned.append(known and replace(known, id=instance.id))
+                continue
+            planned.append(self._plan_pass(self._program(instance, scope)))
+            if instance.repeat and "repeat" not in self._names_read(instance.item):
+                same[key] = planned[-1]
+        return planned
+
+    def _names_read(self, item: Pass) -> frozenset[str]:
+        """Every name that the expressions and the template of a pass mention."""
+        fields = [field for binding in item.bindings for field in binding.fields]
+        values: list[Any] = [
+            value for field in fields for value in (field.value, field.default, self.args.get(field.name))
+        ]
+        grid = item.dispatch
+        values.extend((grid.x, grid.y, grid.z, grid.threads, grid.workgroup_size, grid.workgroups, item.profile))
+        values.extend(item.derive.values())
+        return self.renderer.names(item.shader).union(*map(names_in, values))
 
     def programs(self) -> list[Program]:
         """Every pass with its shader, skipped ones included, before anything is known of grids and uniforms."""
@@ -119,7 +148,7 @@ class PassPlanner:
         scope.define_all(item.derive, place)
         declared = declare(item, scope, self.buffers, place)
         check_structs(item.bindings, place.words, place.path)
-        wgsl = self.renderer.wgsl(item.shader, declared, scope.names, place)
+        wgsl = self.renderer.wgsl(item.shader, declared, scope, place)
         return Program(instance=instance, place=place, scope=scope, declared=declared, wgsl=wgsl)
 
     def _plan_pass(self, program: Program) -> PassPlan | None:

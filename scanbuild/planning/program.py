@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, TypeVar
 from scanbuild.dialect import DialectError, Template, expand_includes, parse_template
 from scanbuild.errors import CallError
 from scanbuild.planning.failures import fail
-from scanbuild.planning.scope import Place
+from scanbuild.planning.scope import Place, Scope
 from scanbuild.planning.wgsl import Declaration, declarations, inject_enables
 
 CACHE_ENTRIES: Final = 256
@@ -46,10 +46,10 @@ class Renderer:
     templates: dict[str, Template] = field(default_factory=dict)
     texts: Cache[str] = field(default_factory=Cache)
 
-    def wgsl(self, shader: str, declared: Sequence[Declaration], names: Mapping[str, Any], place: Place) -> str:
+    def wgsl(self, shader: str, declared: Sequence[Declaration], scope: Scope, place: Place) -> str:
         """The final text of a shader file; CallError with the place in the template where it fails."""
-        env = {"wgsl": {"resourceDeclarations": declarations(declared)}, "device": names["device"]}
-        context = {**names, "env": env}
+        env = {"device": scope.request["device"], "wgsl": {"resourceDeclarations": declarations(declared)}}
+        context = {**scope.names, "env": env}
         try:
             template = self._template(shader, place)
             key = (shader, *((path, frozen(_lookup(context, path))) for path in sorted(template.reads)))
@@ -61,6 +61,10 @@ class Renderer:
         except DialectError as error:
             raise template_failure(shader, error, place) from None
         return text
+
+    def names(self, shader: str) -> frozenset[str]:
+        """Every name that a shader file mentions, once it has been rendered."""
+        return frozenset(self.templates[shader].names)
 
     def _template(self, shader: str, place: Place) -> Template:
         template = self.templates.get(shader)

@@ -4,7 +4,7 @@ A scope maps names to plain values. The dialect adds its helper functions behind
 helper of the same spelling.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -168,9 +168,5 @@ def names_in(value: Json) -> frozenset[str]:
             return frozenset(parse_expression(value).names)
         except DialectError:
             return frozenset()
-    members: Sequence[Json] = ()
-    if isinstance(value, list):
-        members = value
-    elif isinstance(value, dict):
-        members = list(value.values())
+    members = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
     return frozenset().union(*(names_in(item) for item in members))

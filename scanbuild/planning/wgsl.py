@@ -124,13 +124,14 @@ def _comment_end(text: str, start: "re.Match[str]") -> int:
     return position
 
 
-# JavaScript lines also begin after a carriage return and the two Unicode line ends.
-_ENABLE: Final = re.compile(r"(?:^|(?<=[\n\r\u2028\u2029]))[^\S\n]*enable\s+([^;]*);")
+# JavaScript lines also begin after a carriage return and the two Unicode line ends. The patterns below run on hostile
+# texts of megabytes, so none of them may look at a piece of text twice: hence the possessive quantifiers.
+_ENABLE: Final = re.compile(r"(?:^|(?<=[\n\r\u2028\u2029]))[^\S\n\r\u2028\u2029]*enable\s+([^;]*);")
 _F16: Final = re.compile(
     r"\bf16\b"
     r"|(?<![\w.])(?:"
-    r"0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+"
-    r"|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    r"0[xX](?:[0-9a-fA-F]++(?:\.[0-9a-fA-F]*+)?|\.[0-9a-fA-F]++)[pP][+-]?[0-9]++"
+    r"|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
     r")h\b",
     re.ASCII,
 )
@@ -156,12 +157,12 @@ def inject_enables(text: str) -> str:
 
 def enabled_extensions(bare: str) -> frozenset[str]:
     """The extensions that the ``enable`` directives of a text without comments name."""
-    return frozenset(
-        name.strip() for directive in _ENABLE.finditer(bare) for name in directive[1].split(",") if name.strip()
-    )
+    directives = _ENABLE.finditer(bare, 0, bare.rfind(";") + 1)
+    return frozenset(name.strip() for directive in directives for name in directive[1].split(",") if name.strip())
 
 
-_ENTRY_POINT: Final = re.compile(r"@\s*compute\b[^;{}]*\bfn\s+main\s*\(")
+_MAIN: Final = re.compile(r"\bfn\s+main\s*\(", re.ASCII)
+_COMPUTE: Final = re.compile(r"@\s*compute\b", re.ASCII)
 _FEATURES: Final = {
     "f16": "shader-f16",
     "subgroups": "subgroups",
@@ -176,7 +177,7 @@ def check_module(bare: str, features: frozenset[str]) -> str:
 
     An engine's compiler finds these too. Planning finds them without one.
     """
-    if not _ENTRY_POINT.search(bare):
+    if not any(map(_is_entry_point, re.split("[;{}]", bare))):
         return "it has no compute entry point `main`"
     enabled = enabled_extensions(bare)
     for extension in enabled:
@@ -187,3 +188,9 @@ def check_module(bare: str, features: frozenset[str]) -> str:
     if alias and "f16" not in enabled and not re.search(rf"\b(?:alias|struct|fn|let|var|const)\s+{alias[0]}\b", bare):
         return f"`{alias[0]}` needs the line `enable f16;`, which only the word `f16` brings by itself"
     return ""
+
+
+def _is_entry_point(piece: str) -> bool:
+    """Whether a piece of text without braces and semicolons ends in the head of the entry point."""
+    head = _MAIN.search(piece)
+    return head is not None and _COMPUTE.search(piece, 0, head.start()) is not None

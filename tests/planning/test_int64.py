@@ -76,3 +76,10 @@ def test_a_long_chain_of_copies_is_traced():
     lines = [f"let v{n + 1} = v{n};" for n in range(300)]
     text = "\n".join(["let v0 = x[i];", *lines, "v300 + 1u"])
     assert opaque_problem(text, ["x"]) != ""
+
+
+def test_hostile_texts_are_scanned_in_linear_time():
+    for text in ("(" * 300_000 + "x[i]" + ")" * 300_000, "let a:" * 100_000, "x[" * 300_000):
+        opaque_problem(text, ["x"])
+    chain = "".join(f"let v{n + 1} = v{n};" for n in reversed(range(30_000)))
+    assert opaque_problem(f"{chain} let v0 = x[i]; v30000.x", ["x"]) != ""

@@ -177,3 +177,12 @@ def test_a_module_may_enable_only_what_the_device_offers():
 def test_half_aliases_do_not_enable_themselves():
     assert "vec4h" in check_module(f"alias T = vec4h;\n{MAIN}", frozenset({"shader-f16"}))
     assert check_module(f"alias vec4h = vec4<f32>; alias T = vec4h;\n{MAIN}", frozenset()) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1" * 500_000, "enable a\n" * 60_000, "\r" * 500_000, "@compute " * 60_000, "/*" * 300_000, "0x" + "a" * 500_000],
+)
+def test_hostile_texts_are_searched_in_linear_time(text):
+    assert inject_enables(text).endswith(text)
+    assert check_module(text, frozenset()) != ""
