@@ -3,11 +3,11 @@
 The expansion is the one that happens at a call, so the text that is rendered cannot differ by it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from scanbuild.dialect import DialectError, expand_includes
+from scanbuild.dialect import DialectError, Expanded, expand_includes
 from scanbuild.errors import InputError, Problem, raise_if_any
 from scanbuild.package.model import Manifest
 from scanbuild.package.source import SHARED_FOLDER, Source
@@ -20,28 +20,6 @@ class Folded:
     templates: Mapping[str, str]
     variants: Mapping[str, tuple[str, ...]]
     problems: tuple[Problem, ...] = ()
-
-
-class _Watched(Mapping[str, str]):
-    """Texts by path, and which of them were read."""
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self._texts = texts
-        self.read: dict[str, None] = {}
-
-    def __getitem__(self, path: str) -> str:
-        text = self._texts[path]
-        self.read[path] = None
-        return text
-
-    def __contains__(self, path: object) -> bool:
-        return path in self._texts
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
-
-    def __len__(self) -> int:
-        return len(self._texts)
 
 
 def fold(source: Source, manifest: Manifest) -> Folded:
@@ -57,14 +35,14 @@ def fold(source: Source, manifest: Manifest) -> Folded:
     problems: list[Problem] = []
     for shader in dict.fromkeys(path for variant in manifest.variants for path in variant.shaders):
         try:
-            whole, read = _expanded(shader, texts)
-            published = _published(shader, whole, read, texts)
+            whole = expand_includes(shader, texts)
+            published = _published(shader, whole, texts)
         except DialectError as error:
             problems.append(_problem(source, shader, error))
             continue
         templates |= published
         needs[shader] = tuple(published)
-        used.update(read)
+        used.update(whole.files)
     raise_if_any(problems, InputError)
     return Folded(
         templates=dict(sorted(templates.items())),
@@ -76,21 +54,13 @@ def fold(source: Source, manifest: Manifest) -> Folded:
     )
 
 
-def _expanded(shader: str, texts: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    """The text of a shader with all includes expanded, and the paths that it was made from, its own first."""
-    watched = _Watched(texts)
-    whole = expand_includes(shader, watched).text
-    return whole, tuple(watched.read)
-
-
-def _published(shader: str, whole: str, read: tuple[str, ...], texts: Mapping[str, str]) -> dict[str, str]:
+def _published(shader: str, whole: Expanded, texts: Mapping[str, str]) -> dict[str, str]:
     """What is published for a shader, by path."""
-    if not any(path.startswith(f"{SHARED_FOLDER}/") for path in read):
-        return {path: texts[path] for path in read}
-    again, _ = _expanded(shader, {shader: whole})
-    if again != whole:
+    if not any(path.startswith(f"{SHARED_FOLDER}/") for path in whole.files):
+        return {path: texts[path] for path in whole.files}
+    if expand_includes(shader, {shader: whole.text}).text != whole.text:
         raise DialectError("include", "what its includes expand to joins up to another include", file=shader)
-    return {shader: whole}
+    return {shader: whole.text}
 
 
 def _problem(source: Source, shader: str, error: DialectError) -> Problem:

@@ -44,10 +44,14 @@ def manifest(**changes: Any) -> dict[str, Any]:
     return content | changes
 
 
+def bench(name: str, size: int, dtype: str = "float32", **changes: Any) -> dict[str, Any]:
+    """A benchmark that doubles so many elements."""
+    return {"name": name, "inputs": {"x": {"dtype": dtype, "shape": [size], "data": {"kind": "iota"}}}} | changes
+
+
 def case(name: str, size: int, dtype: str = "float32", **changes: Any) -> dict[str, Any]:
-    """A case that doubles so many elements."""
-    data = {"kind": "iota"}
-    return {"name": name, "inputs": {"x": {"dtype": dtype, "shape": [size], "data": data}}} | changes
+    """A test case that doubles so many elements."""
+    return bench(name, size, dtype) | {"outputs": {"y": {"dtype": dtype, "shape": [size]}}} | changes
 
 
 def write_source(folder: Path, **changes: Any) -> Path:
@@ -55,7 +59,7 @@ def write_source(folder: Path, **changes: Any) -> Path:
     files: dict[str, Any] = {
         "Twice/manifest.json": manifest(),
         "Twice/test.json": {"cases": [case("small", 3), case("empty", 0), case("whole", 5, "int32")]},
-        "Twice/bench.json": {"cases": [case("large", 100_000)]},
+        "Twice/bench.json": {"cases": [bench("large", 100_000)]},
         "Twice/twice.wgsl.jinja": SHADER,
         "Twice/reference.py": "def reference(inputs, attrs, args):\n    return {'y': inputs['x'] * 2}\n",
         "_shared/index.wgsl.jinja": SHARED,
