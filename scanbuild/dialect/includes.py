@@ -11,9 +11,8 @@ from .errors import DialectError
 from .limits import MAX_INCLUDES, MAX_TEMPLATE_LENGTH
 from .text import SPACE_CLASS
 
-_TAG = re.compile(
-    rf"""\{{%{SPACE_CLASS}*include{SPACE_CLASS}+(?:"([^"]+)"|'([^']+)'){SPACE_CLASS}*%\}}""",
-)
+_TAG = re.compile(rf"""\{{%{SPACE_CLASS}*include{SPACE_CLASS}+["']([^"']+)["']{SPACE_CLASS}*%\}}""")
+"""An include tag. The quotes need not match; a path holds neither kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class _Expansion:
             raise DialectError("limit", f"the template has more than {MAX_TEMPLATE_LENGTH} characters", file=name)
 
     def _included(self, name: str, text: str, tag: re.Match[str], open_files: tuple[str, ...]) -> None:
-        written = tag[1] or tag[2]
+        written = tag[1]
         self.tags += 1
         target = normalise(name, written)
         if target is None:

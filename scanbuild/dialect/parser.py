@@ -140,13 +140,19 @@ class Parser(ExpressionParser):
         target = self.parse_expression()
         if self.stream.current.type == TOKEN_COMMA:
             target = self._tuple(target, self.parse_expression)
-        names = target.items if isinstance(target, nodes.Tuple) else [target]
-        member = isinstance(target, (nodes.Getattr, nodes.Getitem))
-        if not member and not all(isinstance(name, nodes.Name) for name in names):
-            self.bad_targets.append(target)
-        elif not member:
-            target.set_ctx("store")
+        if not isinstance(target, (nodes.Getattr, nodes.Getitem)):
+            self._mark_target(target)
         return target
+
+    def _mark_target(self, target: nodes.Expr) -> None:
+        """Names, and tuples of them, are to be stored. (That tuples do not nest shows when one is assigned.)"""
+        if isinstance(target, nodes.Name):
+            target.set_ctx("store")
+        elif isinstance(target, nodes.Tuple):
+            for item in target.items:
+                self._mark_target(item)
+        else:
+            self.bad_targets.append(target)
 
     def _parse_macro(self, offset: int) -> nodes.Macro:
         name = self.parse_primary()

@@ -16,6 +16,8 @@ from .values import HOLE, UNDEFINED, KeywordArguments, Namespace, Native, Value
 
 Render = Callable[[Scope], str]
 Bind = Callable[[Scope, Value], None]
+Names = str | list[str | None]
+"""One name, or the names that an element is unpacked into (None for what is no name)."""
 
 
 class Jump(Exception):  # noqa: N818 - no error
@@ -120,7 +122,7 @@ class StatementCompiler(Compiler):
         if isinstance(node, nodes.Name):
             return _bind_name(node.name)
         if isinstance(node, nodes.Tuple):
-            return _bind_all([child.name for child in node.items])  # type: ignore[attr-defined]
+            return _bind_all(_target_names(node))
         if isinstance(node, nodes.Getattr):
             name: str | None = node.attr if isinstance(node.attr, str) else None
             return _bind_member(self.expression(node.node), name)
@@ -133,7 +135,7 @@ class StatementCompiler(Compiler):
 
     def _for(self, node: nodes.For) -> Render:
         iterable, body, otherwise = self.expression(node.iter), self.block(node.body), self.block(node.else_)
-        names = _loop_names(node.target)
+        names = _target_names(node.target)
         test = None if node.test is None else self.expression(node.test)
         offset = node.lineno
 
@@ -244,13 +246,13 @@ def _bind_name(name: str) -> Bind:
     return bind
 
 
-def _bind_all(names: list[str]) -> Bind:
+def _bind_all(names: Names) -> Bind:
     def bind(scope: Scope, value: Value) -> None:
         if not isinstance(value, (list, tuple)):
             raise value_error(f"{describe(value)} cannot be unpacked")
         if len(value) != len(names):
             raise value_error(f"{len(names)} names, but {len(value)} values")
-        scope.variables.update(zip(names, value, strict=True))
+        _bind_item(names, value, scope)
 
     return bind
 
@@ -271,15 +273,14 @@ def _bind_nothing(scope: Scope, value: Value) -> None:
     raise value_error("nothing can be assigned to this")
 
 
-def _loop_names(target: nodes.Expr) -> str | list[str | None]:
-    """One name, or the names that an element is unpacked into (None for what is no name)."""
+def _target_names(target: nodes.Expr) -> Names:
     if isinstance(target, nodes.Name):
         return target.name
     items: list[nodes.Expr] = target.items  # type: ignore[attr-defined]
     return [child.name if isinstance(child, nodes.Name) else None for child in items]
 
 
-def _iterated(iterable: Value, names: str | list[str | None]) -> list[Value]:
+def _iterated(iterable: Value, names: Names) -> list[Value]:
     if isinstance(iterable, dict):
         iterable = list(iterable)
     if not isinstance(iterable, (list, tuple)):
@@ -293,24 +294,24 @@ def _iterated(iterable: Value, names: str | list[str | None]) -> list[Value]:
     return list(iterable)
 
 
-def _bind_item(names: str | list[str | None], item: Value, scope: Scope) -> None:
+def _bind_item(names: Names, item: Value, scope: Scope) -> None:
     if isinstance(names, str):
         scope.variables[names] = item
         return
     for name, value in zip(names, item, strict=True):
         if name is None:
-            raise value_error("loop variables are names, and do not nest")
+            raise value_error("what is unpacked goes to names; they do not nest")
         scope.variables[name] = value
 
 
-def _selected(test: Run, item: Value, names: str | list[str | None], scope: Scope) -> bool:
+def _selected(test: Run, item: Value, names: Names, scope: Scope) -> bool:
     _count_step(scope)
     inner = Scope(scope)
     _bind_item(names, item, inner)
     return truthy(test(inner))
 
 
-def _loop(items: list[Value], names: str | list[str | None], body: Render, otherwise: Render, scope: Scope) -> str:
+def _loop(items: list[Value], names: Names, body: Render, otherwise: Render, scope: Scope) -> str:
     parts: list[str] = []
     completed = False
     for index, item in enumerate(items):
