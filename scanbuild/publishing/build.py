@@ -178,30 +178,17 @@ def _read_options(folder: Path, problems: list[Problem]) -> Mapping[str, Json]:
     if not (folder / OPTIONS_FILE).exists():
         return {}
     try:
-        value = parse_json(decode(FolderFetch(folder)(OPTIONS_FILE)), path)
+        text = decode(FolderFetch(folder)(OPTIONS_FILE))
+        value = parse_json(text, path)
     except FetchError as error:
         problems.append(Problem(message=f"cannot read the file: {error}", rule="file", file=path, stage="own"))
         return {}
     except InputError as error:
         problems += error.problems
         return {}
-    wrong = _options_fault(value)
-    if wrong:
-        problems.append(Problem(message=wrong, rule="publish", file=path, stage="own"))
-        return {}
-    assert isinstance(value, dict)
-    return value
-
-
-def _options_fault(value: Json) -> str:
-    if not isinstance(value, dict) or not value.keys() <= {"version", "license"}:
-        return 'the file is an object with "version", a whole number, and "license", an SPDX id, and nothing else'
-    version, license_id = value.get("version", 1), value.get("license", "x")
-    if type(version) is not int or version < 0:
-        return f"version must be a whole number from 0, not {json.dumps(version)[:80]}"
-    if not isinstance(license_id, str) or not license_id:
-        return f"license must be an SPDX id, not {json.dumps(license_id)[:80]}"
-    return ""
+    wrong = schema_problems(value, "publish", text, path)
+    problems += wrong
+    return value if isinstance(value, dict) and not wrong else {}
 
 
 def _in_source(problem: Problem, folder: Path) -> Problem:

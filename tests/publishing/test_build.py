@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from kernels_data import Digest, DigestAlgorithm
 
 from scanbuild.cases.requests import case_request
@@ -17,6 +18,7 @@ from scanbuild.planning.profiles import profile
 from scanbuild.publishing.build import Build, build, check_source, with_provenance_of
 from scanbuild.publishing.provenance import Provenance
 from scanbuild.publishing.writer import differences, write_folder
+from scanbuild.resources import data_folder
 from tests.publishing.packages import SHADER, SHARED, bench, case, manifest, write_source
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -144,6 +146,12 @@ def test_the_index_says_which_case_on_which_device_gives_which_file(tmp_path):
     assert sorted(content["files"]) == sorted(
         name.removeprefix("rendered/") for name in made.files if name.endswith(".wgsl")
     )
+
+
+def test_the_index_keeps_to_its_schema(tmp_path):
+    schema = json.loads((data_folder("schemas") / "index.schema.json").read_text())
+    made = built(tmp_path, {"Twice/bench.json": {"cases": [bench("huge", 2**28)]}})
+    assert list(Draft202012Validator(schema).iter_errors(index(made))) == []
 
 
 def test_equal_texts_are_kept_once(tmp_path):
