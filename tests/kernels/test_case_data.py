@@ -23,7 +23,11 @@ def _is_exact(case: Case) -> bool:
     return all(item.tolerance == 0 for item in case.outputs.values())
 
 
-REALS = [item for item in cases() if "_reals_" in item.name or "_waves" in item.name or "large_" in item.name]
+EXACT_OTHERWISE = {"the_largest_values_cancel_40x1"}
+"""Sums of neighbours are 0, 3e38 or -3e38 there."""
+
+ROUNDED = [case for case in cases() if not _is_exact(case)]
+REALS = [case for case in ROUNDED if any(word in case.name for word in ("_reals_", "_waves", "large_magnitudes"))]
 
 
 def test_every_length_and_width_of_interest_has_a_case_in_each_direction():
@@ -47,7 +51,7 @@ def test_every_dtype_reaches_every_variant():
 
 def test_cases_without_tolerance_have_sums_that_are_exact_in_any_order():
     for case in cases():
-        if not (_is_float(case) and _is_exact(case) and "magnitude" not in case.name and "largest" not in case.name):
+        if not (_is_float(case) and _is_exact(case)) or case.name in EXACT_OTHERWISE:
             continue
         rows = walked(case_inputs(case), bool(case.attrs.get("reverse")))
         finite = np.where(np.isfinite(rows), rows, 0)
@@ -63,11 +67,15 @@ def _is_whole(rows: np.ndarray) -> bool:
     return bool(np.array_equal(rows, np.rint(rows)))
 
 
-@pytest.mark.parametrize("case", REALS, ids=lambda case: case.name)
-def test_the_tolerance_of_real_valued_data_is_the_bound_of_the_summation_error(case):
-    need = needed(case)
-    for output in case.outputs.values():
-        assert need.tolerance <= output.tolerance <= 1.5 * need.tolerance
+@pytest.mark.parametrize("case", ROUNDED, ids=lambda case: case.name)
+def test_a_tolerance_is_no_less_than_the_bound_of_the_summation_error(case):
+    assert all(output.tolerance >= needed(case).tolerance for output in case.outputs.values())
+
+
+def test_the_tolerance_of_real_valued_data_is_the_bound_and_hardly_more():
+    assert len(REALS) >= 20
+    for case in REALS:
+        assert all(output.tolerance <= 1.5 * needed(case).tolerance for output in case.outputs.values()), case.name
 
 
 def test_stored_expectations_are_those_of_the_reference():
