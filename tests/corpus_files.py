@@ -21,7 +21,7 @@ EXPECTED_FAILURES: dict[str, list[str]] = json.loads(
     (Path(__file__).parent / "corpus" / "expected_failures.json").read_text(encoding="utf-8")
 )
 
-CLASSES = {
+CLASSES: dict[str, type[np.generic]] = {
     "Float32Array": np.float32,
     "Float64Array": np.float64,
     "Float16Array": np.float16,
@@ -35,7 +35,7 @@ CLASSES = {
     "BigInt64Array": np.int64,
     "BigUint64Array": np.uint64,
 }
-NATURAL = {
+NATURAL: dict[str, type[np.generic]] = {
     "float32": np.float32,
     "float16": np.float16,
     "int8": np.int8,
@@ -90,7 +90,7 @@ def host_array(tensor: dict[str, Any]) -> HostTensor:
     """A listed tensor as host data: of the class it names, else of the natural class of its dtype."""
     values = [WORDS.get(value, value) if isinstance(value, str) else value for value in tensor["values"]]
     array_class, dtype = tensor.get("array"), tensor.get("dtype")
-    kind = np.dtype(CLASSES[array_class] if array_class else NATURAL.get(dtype, np.float32))
+    kind = np.dtype(CLASSES[array_class] if array_class else NATURAL.get(dtype or "", np.float32))
     if kind == np.int64:
         array = np.array([int(value) for value in values], dtype=np.int64)
     else:

@@ -93,7 +93,8 @@ def _length(binding: Binding, scope: Scope, place: Place) -> int | None:
 
 
 def _reference(written: str, scope: Scope, place: Place) -> Any:
-    value = scope.derives.get(written[1:])
+    # A bare `$` names nothing, though an empty dtype is a label of its own.
+    value = scope.derives.get(written[1:]) if written != "$" else None
     if value is None or value is UNDEFINED:
         raise fail(
             f"{place.words}: `{written}` names no derive or type variable that has a value",

@@ -12,7 +12,7 @@ from scanbuild.planning.uniforms import describe
 
 MAX_COUNT: Final = 65535
 MAX_PASSES: Final = 131072
-MAX_GROUP_STEPS: Final = 1_000_000
+MAX_GROUP_STEPS: Final = 400_000
 """A limit of scanbuild's own on rounds of groups: nested groups without passes could go on for hours."""
 
 

@@ -15,12 +15,13 @@ from scanbuild.planning.expansion import Instance, expand
 from scanbuild.planning.failures import fail
 from scanbuild.planning.inference import dimensions
 from scanbuild.planning.int64 import opaque_problem
+from scanbuild.planning.module import module_problem
 from scanbuild.planning.plan import PassPlan, ScratchSpec
 from scanbuild.planning.program import Renderer
 from scanbuild.planning.scope import Place, Scope, names_in
 from scanbuild.planning.types import BoundTensor
 from scanbuild.planning.uniforms import describe, number_text
-from scanbuild.planning.wgsl import Declaration, check_module, check_structs, strip_comments
+from scanbuild.planning.wgsl import Declaration, check_structs, strip_comments
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -200,7 +201,7 @@ class PassPlanner:
         if problem:
             message = f"{place.words}: elements of an int64 tensor may be copied only: {problem}"
             raise fail(message, rule="int64-arithmetic", file=shader)
-        problem = check_module(bare, self.device.features)
+        problem = module_problem(bare, program.declared, self.device.features)
         if problem:
             raise fail(f"{place.words}: the shader does not compile: {problem}", rule="wgsl", file=shader)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy.typing as npt
 
 from scanbuild.package.model import Manifest, Port
+from scanbuild.package.vocabulary import PROTOTYPE_NAMES
 from scanbuild.planning.dtypes import DTYPES, buffer_size
 from scanbuild.planning.failures import fail
 
@@ -110,6 +111,8 @@ def _logical_dtype(port: Port, kind: PortType, tensor: BoundTensor, path: str) -
         message = f"tensor `{name}` is stored as {storage}, the port declares the storage {port.storage}"
         raise fail(message, rule="type-storage", path=path)
     if kind.admitted is None:
+        if kind.label in PROTOTYPE_NAMES:
+            raise fail(f"port `{name}`: `{kind.label}` cannot be the name of a type", rule="type-name", path=path)
         return storage
     if kind.is_int64 or kind.label in DTYPES:
         dtype = kind.admitted[0]

@@ -159,38 +159,3 @@ def enabled_extensions(bare: str) -> frozenset[str]:
     """The extensions that the ``enable`` directives of a text without comments name."""
     directives = _ENABLE.finditer(bare, 0, bare.rfind(";") + 1)
     return frozenset(name.strip() for directive in directives for name in directive[1].split(",") if name.strip())
-
-
-_MAIN: Final = re.compile(r"\bfn\s+main\s*\(", re.ASCII)
-_COMPUTE: Final = re.compile(r"@\s*compute\b", re.ASCII)
-_FEATURES: Final = {
-    "f16": "shader-f16",
-    "subgroups": "subgroups",
-    "subgroup_size_control": "subgroup-size-control",
-    "chromium_experimental_subgroup_matrix": "chromium-experimental-subgroup-matrix",
-}
-_HALF_ALIAS: Final = re.compile(r"\b(?:vec[234]|mat[234]x[234])h\b")
-
-
-def check_module(bare: str, features: frozenset[str]) -> str:
-    """Why no device with these features compiles a text without comments, as far as the text shows it; "" if nothing.
-
-    An engine's compiler finds these too. Planning finds them without one.
-    """
-    if not any(map(_is_entry_point, re.split("[;{}]", bare))):
-        return "it has no compute entry point `main`"
-    enabled = enabled_extensions(bare)
-    for extension in enabled:
-        feature = _FEATURES.get(extension)
-        if feature and feature not in features:
-            return f"it enables `{extension}`, and the device lacks the feature `{feature}`"
-    alias = _HALF_ALIAS.search(bare)
-    if alias and "f16" not in enabled and not re.search(rf"\b(?:alias|struct|fn|let|var|const)\s+{alias[0]}\b", bare):
-        return f"`{alias[0]}` needs the line `enable f16;`, which only the word `f16` brings by itself"
-    return ""
-
-
-def _is_entry_point(piece: str) -> bool:
-    """Whether a piece of text without braces and semicolons ends in the head of the entry point."""
-    head = _MAIN.search(piece)
-    return head is not None and _COMPUTE.search(piece, 0, head.start()) is not None

@@ -1,6 +1,7 @@
 """Planning through its public functions: what Python callers pass, what they are told, what is kept."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,7 +57,9 @@ def test_a_call_is_planned_without_its_data(kernel):
 def test_numpy_numbers_serve_as_shapes_arguments_and_attributes(kernel):
     planner = kernel({"args": {"n": {"kind": "u32"}}, "attributes": {"k": {}}}, {"when": ["attrs.k == 2"]})
     tensor = HostTensor(shape=(np.int64(3),), array=X.array)
-    asked = Request(inputs={"x": tensor, "n": np.uint32(3)}, attrs={"k": np.float32(2)})
+    inputs: Any = {"x": tensor, "n": np.uint32(3)}
+    attrs: Any = {"k": np.float32(2)}
+    asked = Request(inputs=inputs, attrs=attrs)
     assert planner.prepare(asked, DEFAULT_DEVICE).plan.variant == "main"
 
 

@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from scanbuild.errors import CallError
 from scanbuild.package.model import Binding, Field
+from scanbuild.planning.module import module_problem
 from scanbuild.planning.wgsl import (
     Declaration,
-    check_module,
     check_structs,
     declarations,
     inject_enables,
@@ -159,30 +159,10 @@ def test_sized_arrays_have_few_element_types(kind, size):
     assert sized_bytes(kind) == size
 
 
-MAIN = "@compute @workgroup_size(1) fn main() {}"
-
-
-def test_a_module_needs_a_compute_entry_point_main():
-    assert check_module(MAIN, frozenset()) == ""
-    assert check_module("@workgroup_size(1)\n@ compute fn main () {}", frozenset()) == ""
-    assert "entry point" in check_module("fn main() {}", frozenset())
-    assert "entry point" in check_module("@compute @workgroup_size(1) fn other() {} fn main() {}", frozenset())
-
-
-def test_a_module_may_enable_only_what_the_device_offers():
-    assert "shader-f16" in check_module(f"enable f16;\n{MAIN}", frozenset())
-    assert check_module(f"enable f16;\n{MAIN}", frozenset({"shader-f16"})) == ""
-
-
-def test_half_aliases_do_not_enable_themselves():
-    assert "vec4h" in check_module(f"alias T = vec4h;\n{MAIN}", frozenset({"shader-f16"}))
-    assert check_module(f"alias vec4h = vec4<f32>; alias T = vec4h;\n{MAIN}", frozenset()) == ""
-
-
 @pytest.mark.parametrize(
     "text",
     ["1" * 500_000, "enable a\n" * 60_000, "\r" * 500_000, "@compute " * 60_000, "/*" * 300_000, "0x" + "a" * 500_000],
 )
 def test_hostile_texts_are_searched_in_linear_time(text):
     assert inject_enables(text).endswith(text)
-    assert check_module(text, frozenset()) != ""
+    assert module_problem(text, [], frozenset()) != ""
