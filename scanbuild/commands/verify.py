@@ -4,7 +4,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,10 +82,10 @@ def verify(
 
 
 def _list_adapters(console: Console, engine: "EngineName") -> int:
-    from scanbuild.gpu import choose_adapter
+    from scanbuild.gpu import choose_adapter, quiet_drivers
     from scanbuild.gpu import list_adapters as found
 
-    with _quiet_drivers():
+    with quiet_drivers():
         adapters = found(engine) or [choose_adapter(engine)]
     for item in adapters:
         console.say(item.describe())
@@ -220,23 +219,3 @@ def _numbers(item: "CaseResult") -> list[str]:
     error = "-" if item.max_abs_error is None else f"{item.max_abs_error:.3g}"
     ulp = "-" if item.max_ulp is None else str(item.max_ulp)
     return [error, ulp, f"{item.seconds * 1000:.1f}" if item.seconds else "-"]
-
-
-@contextmanager
-def _quiet_drivers() -> Iterator[None]:
-    """Keep what drivers print while they are asked for adapters from the user: it says nothing about scanbuild."""
-    sys.stderr.flush()
-    try:
-        saved = os.dup(2)
-    except OSError:
-        yield
-        return
-    sink = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(sink, 2)
-    try:
-        yield
-    finally:
-        sys.stderr.flush()
-        os.dup2(saved, 2)
-        os.close(saved)
-        os.close(sink)

@@ -25,6 +25,7 @@ Importing this package imports no engine: that happens in ``list_adapters`` and 
 from scanbuild.gpu.adapters import Adapter, EngineName, choose_adapter, list_adapters
 from scanbuild.gpu.engine import Engine, GpuBuffer, open_engine
 from scanbuild.gpu.executor import ExecutionResult, execute
+from scanbuild.gpu.quiet import quiet_drivers
 
 __all__ = [
     "Adapter",
@@ -36,4 +37,5 @@ __all__ = [
     "execute",
     "list_adapters",
     "open_engine",
+    "quiet_drivers",
 ]

@@ -42,7 +42,7 @@ def test_ports_without_an_onnx_name_go_by_their_own():
 
 def test_an_optional_input_that_is_absent_leaves_its_place_empty():
     clip = manifest("Clip", (Port(name="input"), Port(name="min"), Port(name="max")), ("output",), since_version=13)
-    made = evaluate_node(clip, {"input": A, "max": np.float32(2).reshape(())}, {}, ("output",))["output"]
+    made = evaluate_node(clip, {"input": A, "max": np.array(2, np.float32)}, {}, ("output",))["output"]
     assert made.tolist() == [[1, -2], [2, 2]]
 
 
