@@ -21,7 +21,7 @@ from scanbuild.planning.program import Renderer
 from scanbuild.planning.scope import Place, Scope, names_in
 from scanbuild.planning.types import BoundTensor
 from scanbuild.planning.uniforms import describe, number_text
-from scanbuild.planning.wgsl import Declaration, check_structs, strip_comments
+from scanbuild.planning.wgsl import Declaration, check_structs, declarations, strip_comments
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -192,22 +192,33 @@ class PassPlanner:
         return float(moved) if is_number(moved) else None
 
     def _check_text(self, program: Program) -> None:
+        """CallError for the text of an executed pass that cannot run; the verdict on a text is kept with it."""
         shader, place = program.instance.item.shader, program.place
         if not program.wgsl:
             raise fail(f"{place.words}: the template renders to nothing", rule="template-empty", file=shader)
-        bare = strip_comments(program.wgsl)
-        opaque = [item.binding.name for item in program.declared if self._is_opaque(item)]
-        problem = opaque_problem(bare, opaque) if opaque else ""
+        opaque = tuple(item.binding.name for item in program.declared if self._is_opaque(item))
+        key = (program.wgsl, declarations(program.declared), opaque, self.device.features)
+        verdict = self.renderer.verdicts.get(key)
+        if verdict is None:
+            verdict = _judge_text(program, opaque, self.device.features)
+            self.renderer.verdicts.put(key, verdict)
+        rule, problem = verdict
         if problem:
-            message = f"{place.words}: elements of an int64 tensor may be copied only: {problem}"
-            raise fail(message, rule="int64-arithmetic", file=shader)
-        problem = module_problem(bare, program.declared, self.device.features)
-        if problem:
-            raise fail(f"{place.words}: the shader does not compile: {problem}", rule="wgsl", file=shader)
+            raise fail(f"{place.words}: {problem}", rule=rule, file=shader)
 
     def _is_opaque(self, item: Declaration) -> bool:
         tensor = self.buffers.tensor_of(item.binding) if item.binding.buffer != "uniform" else None
         return tensor is not None and tensor.storage == "int64"
+
+
+def _judge_text(program: Program, opaque: Sequence[str], features: frozenset[str]) -> tuple[str, str]:
+    """The rule that a text breaks, and how; two empty texts if it breaks none."""
+    bare = strip_comments(program.wgsl)
+    problem = opaque_problem(bare, opaque) if opaque else ""
+    if problem:
+        return "int64-arithmetic", f"elements of an int64 tensor may be copied only: {problem}"
+    problem = module_problem(bare, program.declared, features)
+    return ("wgsl", f"the shader does not compile: {problem}") if problem else ("", "")
 
 
 def _members(profile: Json) -> Iterable[tuple[str, Json]]:

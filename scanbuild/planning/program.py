@@ -40,11 +40,15 @@ class Cache(Generic[Value]):
 
 @dataclass(slots=True)
 class Renderer:
-    """Renders the shader files of one variant. ``files`` are the files its templates may include."""
+    """Renders the shader files of one variant. ``files`` are those its templates may include.
+
+    ``texts`` keeps final texts by what their templates read, ``verdicts`` what was found wrong with a text.
+    """
 
     files: Mapping[str, str]
     templates: dict[str, Template] = field(default_factory=dict)
     texts: Cache[str] = field(default_factory=Cache)
+    verdicts: Cache[tuple[str, str]] = field(default_factory=Cache)
 
     def wgsl(self, shader: str, declared: Sequence[Declaration], scope: Scope, place: Place) -> str:
         """The final text of a shader file; CallError with the place in the template where it fails."""
