@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from scanbuild.errors import InputError, LoadError, Problem
 from scanbuild.package.model import Json
+from scanbuild.package.text import BYTE_ORDER_MARK
 
 Path: TypeAlias = tuple[str | int, ...]
 Place: TypeAlias = tuple[int, int]
@@ -182,6 +183,8 @@ def _wording(text: str, error: json.JSONDecodeError) -> str:
     found = text[error.pos : error.pos + 1]
     if not text.strip():
         return "the file is empty; JSON was expected"
+    if found == BYTE_ORDER_MARK:
+        return "a byte-order mark stands here; one is dropped at the very beginning of a file, no other"
     if not found:
         return "the text ends too early; a bracket or quote is not closed"
     if text.startswith("//", error.pos) or text.startswith("/*", error.pos):
@@ -203,7 +206,6 @@ def _wording(text: str, error: json.JSONDecodeError) -> str:
         "Invalid control character at": "a control character stands in a text; write it as an escape",
         "Invalid \\escape": "a text holds an escape that JSON does not know",
         "Invalid \\uXXXX escape": "\\u needs four hexadecimal digits",
-        "Unexpected UTF-8 BOM (decode using utf-8-sig)": "the text begins with a second byte-order mark",
     }
     message = words.get(error.msg.removesuffix(": "), words.get(error.msg, error.msg))
     return f"{message}, not {found!a}" if message.endswith("expected") else message

@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from scanbuild.errors import LoadError, Problem, raise_if_any
 from scanbuild.package.contract import parse_args, parse_contract
-from scanbuild.package.jsonfile import MAX_DEPTH, parse_json_at_load
+from scanbuild.package.jsonfile import MAX_DEPTH, Path, parse_json_at_load
 from scanbuild.package.model import ABSENT, Json, Manifest
 from scanbuild.package.parameters import parse_attributes, parse_derive
 from scanbuild.package.report import Node, Report, shown
@@ -73,29 +73,33 @@ def parse_manifest(value: Json) -> tuple[Manifest | None, list[Problem]]:
 def check_manifest(value: Json) -> tuple[Manifest | None, Report]:
     """The manifest, None if there is an error; and the report, which can tell the places in the text."""
     report = Report()
-    cleaned = _clean(Node(value, (), report), 0)
+    cleaned = _clean(value, (), report)
     node = Node(cleaned, (), report)
     manifest = _parse(node) if expect_object(node, "a manifest") is not None else None
     return (None if report.failed else manifest), report
 
 
-def _clean(node: Node, depth: int) -> Json:
+def _clean(value: Json, path: Path, report: Report) -> Json:
     """The value without its comments; notes comments that are no text, and keys that are prototype names."""
-    if depth > MAX_DEPTH:
-        node.fail("limit-depth", f"objects and lists nest deeper than {MAX_DEPTH} levels")
+    if not isinstance(value, dict | list):
+        return value
+    if len(path) > MAX_DEPTH:
+        report.add(path, "limit-depth", f"objects and lists nest deeper than {MAX_DEPTH} levels")
         return None
-    if isinstance(node.value, list):
-        return [_clean(item, depth + 1) for item in node.elements()]
-    if not isinstance(node.value, dict):
-        return node.value
+    if isinstance(value, list):
+        return [
+            _clean(item, (*path, index), report) if isinstance(item, dict | list) else item
+            for index, item in enumerate(value)
+        ]
     cleaned: dict[str, Json] = {}
-    for name, item in node.members():
+    for name, item in value.items():
         if name in PROTOTYPE_NAMES:
-            item.fail("prototype-name", f"{name} is a name every JavaScript object has; choose another", key=True)
+            message = f"{name} is a name every JavaScript object has; choose another"
+            report.add((*path, name), "prototype-name", message, key=True)
         if name != COMMENT:
-            cleaned[name] = _clean(item, depth + 1)
-        elif not isinstance(item.value, str):
-            item.fail("comment", f"a $comment has to be a text, not {item.shown}")
+            cleaned[name] = _clean(item, (*path, name), report) if isinstance(item, dict | list) else item
+        elif not isinstance(item, str):
+            report.add((*path, name), "comment", f"a $comment has to be a text, not {shown(item)}")
     return cleaned
 
 

@@ -21,7 +21,7 @@ def open_package(
 
     A folder needs no trust, version or op id. Raises InputError, mostly LoadError. ``fetch`` replaces the network.
     """
-    if isinstance(location, Path) or Path(location).is_dir():
+    if isinstance(location, Path) or _is_folder(location):
         return _open_folder(Path(location), options)
     if not _URL.match(location) and not is_repository(location):
         raise InputError(Problem(message="there is no such folder", rule="folder", file=location))
@@ -30,6 +30,13 @@ def open_package(
 
         fetch = UrlFetch(options.token)
     return load_package(location, options, fetch, cache)
+
+
+def _is_folder(location: str) -> bool:
+    try:
+        return location != "" and Path(location).is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _open_folder(folder: Path, options: LoadOptions) -> Package:

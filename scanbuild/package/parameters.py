@@ -90,7 +90,7 @@ def _constraint_values(node: Node, attribute: Attribute) -> tuple[Json, ...]:
 def constraint_key(value: Json) -> tuple[str, object]:
     """Equal for two attribute values that are the same to a constraint: numbers are compared as float32."""
     if is_number(value):
-        return "number", _float32(float(cast(float, value)))
+        return "number", _float32(cast(float, value))
     if isinstance(value, dict | list):
         return "object", id(value)
     return type(value).__name__, value
@@ -100,7 +100,7 @@ def _float32(value: float) -> float:
     try:
         return float(struct.unpack("<f", struct.pack("<f", value))[0])
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def parse_tunables(node: Node | None) -> dict[str, Json]:

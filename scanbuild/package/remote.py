@@ -1,5 +1,6 @@
 """Fetching over HTTP, with the loader's rule for the token (1.3), a time limit and a size limit."""
 
+import re
 import time
 import urllib.error
 import urllib.parse
@@ -12,6 +13,7 @@ from scanbuild.package.load import HUB
 
 _KEPT: Final = "%/:?#[]@!$&'()*+,;=~"
 _CHUNK: Final = 2**16
+_WEB: Final = re.compile("https?:", re.IGNORECASE)
 
 
 class UrlFetch:
@@ -26,7 +28,7 @@ class UrlFetch:
 
     def __call__(self, url: str) -> bytes:
         """The body found at a URL. Raises FetchError for anything but a good answer in time."""
-        if urllib.parse.urlsplit(url).scheme.lower() not in ("http", "https"):
+        if _WEB.match(url) is None:
             raise FetchError(f"{url} is no http or https URL")
         try:
             request = urllib.request.Request(_escaped(url), headers={"User-Agent": "scanbuild"})
@@ -69,11 +71,11 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     def __init__(self, token: str | None) -> None:
         self._token = token
 
-    def redirect_request(  # noqa: PLR0917  # the signature is urllib's
+    def redirect_request(  # the signature is urllib's
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> urllib.request.Request | None:
         """Follow to http and https only, with the token if the new URL is the Hub's as well."""
-        if urllib.parse.urlsplit(newurl).scheme.lower() not in ("http", "https"):
+        if _WEB.match(newurl) is None:
             raise FetchError(f"{req.full_url} redirects to {newurl}")
         request = super().redirect_request(req, fp, code, msg, headers, newurl)
         if request is not None:

@@ -50,6 +50,7 @@ class Report:
     def __init__(self) -> None:
         self.findings: dict[tuple[Path, str, str], Finding] = {}
         self._suggestions = 0
+        self._unlisted = 0
         self._origin: Origin | None = None
         self._case = ""
 
@@ -69,6 +70,7 @@ class Report:
         known = self.findings.get((written, rule, message))
         if known is None:
             if len(self.findings) >= MAX_FINDINGS:
+                self._unlisted += severity == "error"
                 return
             problem = Problem(
                 message=message, rule=rule, path=json_path(written), hint=hint, severity=severity, stage=stage
@@ -105,14 +107,20 @@ class Report:
 
     def problems(self) -> list[Problem]:
         """All problems, without places."""
-        return [finding.finished() for finding in self.findings.values()]
+        return [*(finding.finished() for finding in self.findings.values()), *self._rest()]
 
     def located(self, text: str, file: str) -> list[Problem]:
         """All problems with file, line and column, in the order of the text."""
         findings = list(self.findings.values())
         places = locate_all(text, [(finding.path, finding.on_key) for finding in findings])
         placed = [finding.finished().at(file, *places[finding.path, finding.on_key]) for finding in findings]
-        return sorted(placed, key=lambda problem: (problem.line or 0, problem.column or 0))
+        placed.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
+        return placed + [problem.at(file) for problem in self._rest()]
+
+    def _rest(self) -> list[Problem]:
+        if not self._unlisted:
+            return []
+        return [Problem(message=f"{self._unlisted} further problems are not listed", rule="limit-problems")]
 
 
 class _Within:

@@ -1,6 +1,6 @@
 """Reading one member of an object: its presence, its type, and a default that lets the reader go on after a mistake."""
 
-import math
+import sys
 from collections.abc import Collection, Mapping
 from typing import cast
 
@@ -16,7 +16,7 @@ def is_number(value: Json) -> bool:
 
 def is_finite(value: Json) -> bool:
     """A JSON number within the range of a double."""
-    return is_number(value) and math.isfinite(cast(float, value))
+    return is_number(value) and -sys.float_info.max <= cast(float, value) <= sys.float_info.max
 
 
 def is_natural(value: Json) -> bool:

@@ -104,6 +104,9 @@ def _drafts(node: Node) -> Iterator[Draft]:
 def _parse_variant(node: Node, index: int, general: General) -> Variant | None:
     if expect_object(node, "a variant") is None:
         return None
+    if is_family(node.value):
+        node.fail("family", "a template cannot be a family itself; families do not nest")
+        return None
     expect_keys(node, VARIANT_KEYS, "a variant", _ADVICE)
     if not node.has("passes") and any(node.has(key) for key in _UNEXPANDED):
         return None
