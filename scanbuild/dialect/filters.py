@@ -329,3 +329,9 @@ def select_by(
             chosen.append(item)
     budget.spend(len(chosen))
     return chosen
+
+BARE_FILTERS: Final = frozenset({"safe", "tojson"}).union(*_BARE.values())
+"""Filters that some value has without parentheses."""
+
+CALLED_FILTERS: Final = LITERAL_ARGUMENTS.union(_ANY_CALLED, _LIST_CALLED, _TEXT_CALLED, _OBJECT_CALLED)
+"""Filters that some value has with parentheses."""

