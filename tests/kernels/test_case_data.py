@@ -63,19 +63,25 @@ def test_cases_without_tolerance_have_sums_that_are_exact_in_any_order():
         )
 
 
+def _tolerances(case: Case) -> list[float]:
+    stated = [output.tolerance for output in case.outputs.values() if output.tolerance is not None]
+    assert len(stated) == len(case.outputs)
+    return stated
+
+
 def _is_whole(rows: np.ndarray) -> bool:
     return bool(np.array_equal(rows, np.rint(rows)))
 
 
 @pytest.mark.parametrize("case", ROUNDED, ids=lambda case: case.name)
 def test_a_tolerance_is_no_less_than_the_bound_of_the_summation_error(case):
-    assert all(output.tolerance >= needed(case).tolerance for output in case.outputs.values())
+    assert min(_tolerances(case)) >= needed(case).tolerance
 
 
 def test_the_tolerance_of_real_valued_data_is_the_bound_and_hardly_more():
     assert len(REALS) >= 20
     for case in REALS:
-        assert all(output.tolerance <= 1.5 * needed(case).tolerance for output in case.outputs.values()), case.name
+        assert max(_tolerances(case)) <= 1.5 * needed(case).tolerance, case.name
 
 
 def test_stored_expectations_are_those_of_the_reference():
