@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scanbuild.errors import InputError, Problem
+from scanbuild.package.report import shown
 from scanbuild.package.text import encode
 
 METADATA = "metadata.json"
@@ -55,7 +56,7 @@ def compare_digests(listed: Mapping[str, str], actual: Mapping[str, str], folder
         elif name not in listed:
             message = "the file is not listed in metadata.json"
         elif listed[name] != actual[name]:
-            message = f"the file's digest is {actual[name]}; metadata.json lists {listed[name]}"
+            message = f"the file's digest is {actual[name]}; metadata.json lists {shown(listed[name])}"
         else:
             continue
         problems.append(Problem(message=message, rule="digest", file=prefix + name, stage="own"))

@@ -23,7 +23,10 @@ MAX_DEPTH: Final = 256
 """Objects and lists may nest this deep. The loader's own limit is the host's stack; published packages need ten."""
 
 MAX_CHARACTERS: Final = 16 * 2**20
-"""A JSON text may be this long. Published manifests stay below a hundredth of it."""
+"""A JSON text may be this long, test cases with their data included."""
+
+MAX_LOADED_CHARACTERS: Final = 4 * 2**20
+"""A manifest or metadata file may be this long. Published ones stay below a twentieth of it."""
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _STEP = re.compile(r'\.([A-Za-z_$][A-Za-z0-9_$]*)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\]')
@@ -35,15 +38,15 @@ class _ConstantError(ValueError):
     """The text holds NaN or an infinity, which JSON has no word for."""
 
 
-def parse_json(text: str, file: str) -> Json:
+def parse_json(text: str, file: str, *, limit: int = MAX_CHARACTERS) -> Json:
     """The value of a JSON text.
 
     Of duplicate keys the last wins, lone surrogates survive, and numbers are doubles: a whole one up to 2**53
     comes as int (except -0), any other as float, one beyond the range as an infinity. Raises InputError with
     file, line and column for a text that is no JSON, is too long, or nests too deep.
     """
-    if len(text) > MAX_CHARACTERS:
-        raise _refusal(text, file, 0, f"the file is too long: {len(text)} characters; {MAX_CHARACTERS} are the limit")
+    if len(text) > limit:
+        raise _refusal(text, file, 0, f"the file is too long: {len(text)} characters; {limit} are the limit")
     try:
         value: Json = _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -60,7 +63,7 @@ def parse_json(text: str, file: str) -> Json:
 def parse_json_at_load(text: str, file: str) -> Json:
     """The same for a file the loader reads: it raises LoadError."""
     try:
-        return parse_json(text, file)
+        return parse_json(text, file, limit=MAX_LOADED_CHARACTERS)
     except InputError as error:
         raise LoadError(*error.problems) from None
 

@@ -17,7 +17,7 @@ from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE, Metadata, c
 from scanbuild.package.model import ABSENT
 from scanbuild.package.report import shown
 from scanbuild.package.substitution import text_form
-from scanbuild.package.text import decode, encode
+from scanbuild.package.text import decode, encode, printable
 from scanbuild.package.values import is_natural
 
 TRUSTED_PUBLISHER: Final = "webgpu-kernels"
@@ -218,7 +218,9 @@ def _fetch_text(fetch: Fetch, path: str, prefix: str) -> str:
     try:
         return decode(fetch(path))
     except FetchError as error:
-        raise LoadError(Problem(message=f"cannot read the file: {error}", rule="fetch", file=prefix + path)) from None
+        raise LoadError(
+            Problem(message=f"cannot read the file: {printable(str(error))}", rule="fetch", file=prefix + path)
+        ) from None
 
 
 def package_from_files(files: Mapping[str, str | bytes], *, location: str = "memory", verify: bool = True) -> Package:

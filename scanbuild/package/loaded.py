@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -11,7 +10,8 @@ from scanbuild.package.digest import digest_text
 from scanbuild.package.fetching import Fetch, FetchError
 from scanbuild.package.metadata import Metadata
 from scanbuild.package.model import Manifest
-from scanbuild.package.text import decode
+from scanbuild.package.report import shown
+from scanbuild.package.text import decode, printable
 
 _AT_ONCE: Final = 8
 
@@ -31,6 +31,8 @@ class Store:
         wanted = list(dict.fromkeys(paths))
         missing = [path for path in wanted if path not in self._texts]
         if len(missing) > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
             with ThreadPoolExecutor(min(_AT_ONCE, len(missing))) as pool:
                 outcomes = list(pool.map(self._get, missing))
         else:
@@ -55,7 +57,7 @@ class Store:
             try:
                 text = decode(self._fetch(path))
             except FetchError as error:
-                return Problem(message=f"cannot read the template: {error}", rule="fetch", file=path)
+                return Problem(message=f"cannot read the template: {printable(str(error))}", rule="fetch", file=path)
             problem = digest_problem(path, text, self._digests)
             if problem is None:
                 self._texts[path] = text
@@ -66,7 +68,7 @@ def digest_problem(path: str, text: str, digests: Mapping[str, str] | None) -> P
     """A problem if the text of a file does not have the digest that is listed for it."""
     if digests is None or digest_text(text) == digests[path]:
         return None
-    message = f"the digest of the file is {digest_text(text)}; metadata.json lists {digests[path]}"
+    message = f"the digest of the file is {digest_text(text)}; metadata.json lists {shown(digests[path])}"
     return Problem(message=message, rule="digest", file=path, hint="was it edited after the build?")
 
 

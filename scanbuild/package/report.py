@@ -51,6 +51,7 @@ class Report:
         self.findings: dict[tuple[Path, str, str], Finding] = {}
         self._suggestions = 0
         self._unlisted = 0
+        self._variants: dict[str, tuple[Path, Origin | None]] = {}
         self._origin: Origin | None = None
         self._case = ""
 
@@ -82,6 +83,18 @@ class Report:
     def within(self, origin: Origin | None, case: str) -> "_Within":
         """While the context lasts, paths are those of an expanded variant: ``origin`` gives the path as written."""
         return _Within(self, origin, case)
+
+    def note_variant(self, variant_id: str, path: Path, origin: Origin | None) -> None:
+        """Remember where a variant stands, so that ``place_in_variant`` knows."""
+        self._variants.setdefault(variant_id, (path, origin))
+
+    def place_in_variant(self, variant_id: str, path: Path) -> Path:
+        """Where in the file stands what is at a path within a variant, families and all.
+
+        So ``("passes", 0, "dispatch", "x")`` of an expanded variant leads to the member in its template.
+        """
+        start, origin = self._variants[variant_id]
+        return origin((*start, *path)) if origin else (*start, *path)
 
     def written(self, path: Path) -> Path:
         """The path in the file, of a path that may be that of an expanded variant."""

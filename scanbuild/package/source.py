@@ -18,7 +18,7 @@ from scanbuild.package.jsonfile import duplicate_keys, parse_json, parse_path
 from scanbuild.package.manifest import check_manifest
 from scanbuild.package.metadata import MANIFEST_FILE, is_package_path, is_template
 from scanbuild.package.model import Json, Manifest
-from scanbuild.package.report import Node, nearest, shown
+from scanbuild.package.report import Node, Report, nearest, shown
 from scanbuild.package.schema import schema_problems
 from scanbuild.package.text import decode
 
@@ -45,7 +45,8 @@ class JsonFile:
 class Source:
     """What was read. ``templates`` and ``shared`` map paths to texts, the latter as ``_shared/name``.
 
-    ``manifest`` is None if there are errors in it; ``files`` lack those that could not be read.
+    ``manifest`` is None if there are errors in it; ``files`` lack those that could not be read. ``manifest_report``
+    tells where in ``manifest.json`` a member of a variant stands.
     """
 
     folder: Path
@@ -54,6 +55,7 @@ class Source:
     templates: Mapping[str, str]
     shared: Mapping[str, str] = field(default_factory=dict)
     reference: Path | None = None
+    manifest_report: Report | None = field(default=None, repr=False, compare=False)
     problems: tuple[Problem, ...] = ()
 
 
@@ -73,7 +75,7 @@ def inspect_source(folder: Path) -> Source:
     templates = _read_templates(folder, "", problems)
     beside = folder.resolve().parent / SHARED_FOLDER
     shared = _read_templates(beside, f"{SHARED_FOLDER}/", problems) if beside.is_dir() else {}
-    manifest = _read_manifest(folder, files.get(MANIFEST_FILE), templates, problems)
+    manifest, report = _read_manifest(folder, files.get(MANIFEST_FILE), templates, problems)
     reference = folder / REFERENCE_FILE
     return Source(
         folder=folder,
@@ -82,6 +84,7 @@ def inspect_source(folder: Path) -> Source:
         templates=templates,
         shared=shared,
         reference=reference if reference.is_file() else None,
+        manifest_report=report,
         problems=tuple(problems),
     )
 
@@ -134,9 +137,9 @@ def _template_names(folder: Path, problems: list[Problem]) -> list[str]:
 
 def _read_manifest(
     folder: Path, file: JsonFile | None, templates: Mapping[str, str], problems: list[Problem]
-) -> Manifest | None:
+) -> tuple[Manifest | None, Report | None]:
     if file is None:
-        return None
+        return None, None
     manifest, report = check_manifest(file.value)
     if manifest is not None:
         root = Node(file.value, (), report)
@@ -145,7 +148,7 @@ def _read_manifest(
     if not located:
         located = schema_problems(file.value, "manifest", file.text, str(folder / MANIFEST_FILE))
     problems += located
-    return manifest
+    return manifest, report
 
 
 def _check_shaders(root: Node, manifest: Manifest, templates: Mapping[str, str]) -> None:

@@ -86,6 +86,7 @@ def parse_variants(node: Node, general: General) -> tuple[Variant, ...]:
             variant = _parse_variant(draft.node, index, general)
         if variant is not None:
             parsed.append((draft, variant))
+            node.report.note_variant(variant.id, draft.node.path, draft.origin)
     _check_ids(parsed)
     if not node.report.failed:
         _check_superseded(parsed)

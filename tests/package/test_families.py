@@ -113,6 +113,19 @@ def test_a_pass_of_a_family_knows_where_it_was_written() -> None:
     assert paths == ["$.variants[0].variants[0].passes[0]"] * 2 + ["$.variants[0].variants[0].passes[1]"]
 
 
+def test_a_place_in_an_expanded_variant_leads_to_its_template() -> None:
+    family = {
+        "cases": [{"n": 1, "w": ["a", "b"], "k": "x"}],
+        "variants": [template(when=["{w}", "c"], derive={"{k}y": 1})],
+    }
+    _, report = check_manifest(edited(BASE, {"variants": [{"passes": [PASS]}, family]}))
+    assert report.place_in_variant("variant_0", ("passes", 0)) == ("variants", 0, "passes", 0)
+    start = ("variants", 1, "variants", 0)
+    assert report.place_in_variant("f1", ("when", 1)) == (*start, "when", 0)
+    assert report.place_in_variant("f1", ("when", 2)) == (*start, "when", 1)
+    assert report.place_in_variant("f1", ("derive", "xy")) == (*start, "derive", "{k}y")
+
+
 def test_too_many_variants_are_refused() -> None:
     cases = [{"n": index} for index in range(MAX_VARIANTS + 1)]
     (problem,) = problems_of(cases=cases, variants=[template()])
