@@ -30,11 +30,12 @@ def publish(console: Console, root: Path, out: Path) -> None:
       scanbuild publish
       scanbuild publish build/webgpu --out /tmp/hub
     """
-    from scanbuild.publishing.layout import published_files, sound_package
+    from scanbuild.publishing.layout import TARGET_MARKS, check_target, published_files, sound_package
     from scanbuild.publishing.writer import write_folder
 
     package, files = sound_package(root)
     target = out / package.manifest.op_id
-    write_folder(target, published_files(package, files))
+    check_target(target)
+    write_folder(target, published_files(package, files), TARGET_MARKS)
     console.say(f"published {package.manifest.op_id} from {package.location}: {len(files)} files and the kernel card")
     console.say(f"in {target}")

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from scanbuild.publishing.build import Build
 
 PACKAGE = Path("build", "webgpu")
+PACKAGE_MARKS = ("metadata.json", "manifest.json")
 LOCAL = Path("build", "local")
+DEVICE = "device.json"
+LOCAL_MARKS = (DEVICE,)
 
 
 @click.command()
@@ -58,7 +61,7 @@ def render(console: Console, source: Path | None, root: Path, check: bool) -> No
     if check:
         _check(console, built, target)
         return
-    write_folder(target, built.files)
+    write_folder(target, built.files, PACKAGE_MARKS)
     if not remember_build(target, checked.source.folder, state_folder()):
         console.detail("the build could not be noted: verify needs --source to find reference.py")
     op_id, shaders = built.package.manifest.op_id, len(built.rendering.files)
@@ -108,9 +111,9 @@ def _render_locally(console: Console, built: "Build", folder: Path) -> None:
             record, name = engine.record, engine.adapter.describe()
         rendering = render_cases(built.package, built.cases, {"local": record}, refusals=True)
     except ScanbuildError as error:
-        remove_folder(folder)
+        remove_folder(folder, LOCAL_MARKS)
         console.detail(f"no adapter at hand, so there is no {folder}: {error}")
         return
     device = json.dumps(record.to_json(), indent=2) + "\n"
-    write_folder(folder, {**rendering.all_files(), "device.json": device.encode()})
+    write_folder(folder, {**rendering.all_files(), DEVICE: device.encode()}, LOCAL_MARKS)
     console.say(f"in {folder}: {len(rendering.files)} shaders for the adapter at hand, {name}")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from scanbuild.errors import CheckFailedError, LoadError, Problem, ScanbuildError, raise_if_any
+from scanbuild.errors import CheckFailedError, InputError, LoadError, Problem, ScanbuildError, raise_if_any
 from scanbuild.package.digest import folder_files
 from scanbuild.package.folder import digest_problems, open_folder, package_folder
 from scanbuild.package.jsonfile import parse_json
@@ -16,6 +16,7 @@ from scanbuild.package.text import decode
 from scanbuild.publishing.card import kernel_card
 
 CARD_FILE = "README.md"
+TARGET_MARKS = (f"{FOLDER}/{METADATA_FILE}",)
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -38,6 +39,15 @@ def published_files(package: Package, files: Mapping[str, bytes]) -> dict[str, b
     """Every file to publish, by its path in the repository: the package as it is, and the card."""
     card = kernel_card(package.manifest, package.metadata.raw, sorted(files), _test_cases(files))
     return {CARD_FILE: card.encode(), **{f"{FOLDER}/{name}": data for name, data in files.items()}}
+
+
+def check_target(target: Path) -> None:
+    """InputError if the folder to publish into holds more than publishing writes: it would be lost."""
+    ours = {CARD_FILE, *FOLDER.split("/")[:1]}
+    foreign = sorted(path.name for path in target.iterdir() if path.name not in ours) if target.is_dir() else []
+    if foreign:
+        message = f"the folder has to be replaced, and holds what publish did not write: {', '.join(foreign[:5])}"
+        raise InputError(Problem(message=message, file=str(target), hint="choose another folder with --out"))
 
 
 def _hub_name(package: Package, folder: Path) -> list[Problem]:

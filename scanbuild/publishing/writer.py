@@ -4,23 +4,25 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from scanbuild.errors import InputError, Problem
 
 
-def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+def write_folder(folder: Path, files: Mapping[str, bytes], marks: Sequence[str]) -> None:
     """Make ``folder`` hold exactly these files.
 
     They are written beside it and moved into place, so that a reader sees the old files or the new ones and a
-    failure leaves the old ones. Raises InputError where something that is no folder stands in the way.
+    failure leaves the old ones. ``marks`` are files of which one at least shows that an earlier run wrote the folder.
+    Raises InputError where something else stands in the way, which is not ours to remove.
     """
-    if folder.exists() and not folder.is_dir():
-        raise InputError(Problem(message="a file stands where a folder has to be written", file=str(folder)))
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _locked(folder.parent):
+        if os.path.lexists(folder) and not _is_ours(folder, marks):
+            message = "this has to be replaced, and does not look like something that scanbuild wrote"
+            raise InputError(Problem(message=message, file=str(folder), hint="move it away, or choose another folder"))
         _remove_leftovers(folder)
         fresh = Path(tempfile.mkdtemp(prefix=_prefix(folder), dir=folder.parent))
         try:
@@ -34,9 +36,9 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
             _remove(fresh)
 
 
-def remove_folder(folder: Path) -> None:
+def remove_folder(folder: Path, marks: Sequence[str]) -> None:
     """Remove a folder that ``write_folder`` wrote, if it is there."""
-    if folder.parent.is_dir():
+    if folder.is_dir() and _is_ours(folder, marks):
         with _locked(folder.parent):
             _remove(folder)
 
@@ -56,6 +58,11 @@ def differences(folder: Path, files: Mapping[str, bytes]) -> list[Problem]:
             continue
         problems.append(Problem(message=message, rule="stale", file=str(folder / name), stage="own"))
     return problems
+
+
+def _is_ours(folder: Path, marks: Sequence[str]) -> bool:
+    """Whether a folder is empty or was written here, as far as that can be seen."""
+    return folder.is_dir() and (any((folder / mark).is_file() for mark in marks) or not any(folder.iterdir()))
 
 
 def _swap(fresh: Path, folder: Path) -> None:

@@ -67,14 +67,14 @@ def test_metadata_names_the_package_and_its_templates(tmp_path):
 
 def test_the_digests_are_those_of_the_hub(tmp_path):
     made = built(tmp_path)
-    write_folder(tmp_path / "out", made.files)
+    write_folder(tmp_path / "out", made.files, ["metadata.json"])
     hashed = Digest.hash_variant(DigestAlgorithm.SHA256, str(tmp_path / "out")).files
     assert metadata(made)["digest"] == {"algorithm": "sha256", "files": dict(hashed)}
     assert set(hashed) == set(made.files) - {"metadata.json"}
 
 
 def test_the_loader_takes_what_was_built(tmp_path):
-    write_folder(tmp_path / "root" / "build" / "webgpu", built(tmp_path).files)
+    write_folder(tmp_path / "root" / "build" / "webgpu", built(tmp_path).files, ["metadata.json"])
     package = open_folder(tmp_path / "root")
     assert package.manifest.op_id == "org.example.Twice"
     assert digest_problems(package, tmp_path / "root") == []
@@ -180,7 +180,7 @@ def test_provenance_is_what_git_said(tmp_path):
 @pytest.mark.parametrize("theirs", [None, Provenance(sha=SHA, dirty=True)])
 def test_a_check_takes_the_commit_from_the_build_it_checks(tmp_path, ours, theirs):
     old = built(tmp_path, provenance=theirs)
-    write_folder(tmp_path / "out", old.files)
+    write_folder(tmp_path / "out", old.files, ["metadata.json"])
     files = with_provenance_of(built(tmp_path, provenance=ours).files, old.files["metadata.json"])
     assert differences(tmp_path / "out", files) == []
 
@@ -191,7 +191,7 @@ def test_a_check_takes_the_commit_from_the_build_it_checks(tmp_path, ours, their
 def test_a_check_sees_an_edited_metadata_file(tmp_path, edit):
     made = built(tmp_path)
     edited = json.dumps(metadata(made) | edit, indent=2).encode() + b"\n"
-    write_folder(tmp_path / "out", {**made.files, "metadata.json": edited})
+    write_folder(tmp_path / "out", {**made.files, "metadata.json": edited}, ["metadata.json"])
     (found,) = differences(tmp_path / "out", with_provenance_of(made.files, edited))
     assert found.file.endswith("metadata.json")
 

@@ -156,6 +156,7 @@ def test_what_an_adapter_would_get_goes_beside_the_package(source, monkeypatch):
 
 def test_a_local_rendering_of_an_adapter_that_is_gone_is_removed(rendered):
     Path("build/local").mkdir()
+    Path("build/local/device.json").write_text("{}")
     good("render", rendered)
     assert not Path("build/local").exists()
 
@@ -211,6 +212,14 @@ def test_publish_refuses_a_name_that_no_repository_can_have(source):
     assert not Path("dist").exists()
 
 
+def test_publish_does_not_replace_a_folder_with_other_things_in_it(rendered):
+    good("publish")
+    Path("dist/org.example.Twice/.git").mkdir()
+    result = run("publish")
+    assert result.exit_code == 2
+    assert ".git" in result.stderr and "--out" in result.stderr
+
+
 def test_publish_without_a_package_is_wrong_input():
     result = run("publish")
     assert result.exit_code == 2
@@ -226,9 +235,10 @@ def test_a_refused_package_leaves_what_was_published_before(rendered):
 
 
 def test_scan_is_rendered_in_good_time(tmp_path):
-    start = time.perf_counter()
+    """The limit is 5 s on a quiet machine; time on a shared processor counts more than it would alone."""
+    start = time.process_time()
     good("render", data_folder("templates") / "ai.onnx.Scan", "--root", tmp_path)
-    assert time.perf_counter() - start < 5 * 3, "5 s are the limit on a quiet machine"
+    assert time.process_time() - start < 8
 
 
 @pytest.mark.long

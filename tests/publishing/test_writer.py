@@ -1,6 +1,6 @@
 """Folders are written as a whole or not at all."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from scanbuild.publishing import writer
 from scanbuild.publishing.writer import differences, remove_folder, write_folder
 
 OLD = {"a.txt": b"old", "deep/b.txt": b"old"}
+MARKS = ["a.txt"]
 NEW = {"a.txt": b"new", "c/d.txt": b"new"}
 
 
@@ -19,24 +20,24 @@ def content(folder: Path) -> dict[str, bytes]:
 
 def test_a_folder_holds_exactly_what_was_written(tmp_path):
     folder = tmp_path / "build" / "webgpu"
-    write_folder(folder, OLD)
-    write_folder(folder, NEW)
+    write_folder(folder, OLD, MARKS)
+    write_folder(folder, NEW, MARKS)
     assert content(folder) == NEW
     assert [path.name for path in folder.parent.iterdir()] == ["webgpu"]
 
 
 def test_a_failure_while_writing_leaves_the_old_folder(tmp_path):
     folder = tmp_path / "webgpu"
-    write_folder(folder, OLD)
+    write_folder(folder, OLD, MARKS)
     with pytest.raises(OSError):
-        write_folder(folder, {"a.txt": b"new", "a.txt/b": b"cannot be"})
+        write_folder(folder, {"a.txt": b"new", "a.txt/b": b"cannot be"}, MARKS)
     assert content(folder) == OLD
     assert [path.name for path in tmp_path.iterdir()] == ["webgpu"]
 
 
 def test_a_failure_while_moving_puts_the_old_folder_back(tmp_path, monkeypatch):
     folder = tmp_path / "webgpu"
-    write_folder(folder, OLD)
+    write_folder(folder, OLD, MARKS)
     rename = Path.rename
 
     def failing(self, target):
@@ -46,38 +47,44 @@ def test_a_failure_while_moving_puts_the_old_folder_back(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "rename", failing)
     with pytest.raises(PermissionError):
-        write_folder(folder, NEW)
+        write_folder(folder, NEW, MARKS)
     assert content(folder) == OLD
     assert [path.name for path in tmp_path.iterdir()] == ["webgpu"]
 
 
 def test_what_an_interrupted_run_left_is_cleared_away(tmp_path):
     (tmp_path / ".webgpu-abc" / "x").mkdir(parents=True)
-    write_folder(tmp_path / "webgpu", NEW)
+    write_folder(tmp_path / "webgpu", NEW, MARKS)
     assert [path.name for path in tmp_path.iterdir()] == ["webgpu"]
 
 
 def test_a_file_in_the_way_is_named(tmp_path):
     (tmp_path / "webgpu").write_text("mine")
     with pytest.raises(InputError, match="webgpu"):
-        write_folder(tmp_path / "webgpu", NEW)
+        write_folder(tmp_path / "webgpu", NEW, MARKS)
     assert (tmp_path / "webgpu").read_text() == "mine"
+
+
+def test_a_folder_that_somebody_else_made_is_left_alone(tmp_path):
+    (tmp_path / "webgpu").mkdir()
+    (tmp_path / "webgpu" / "mine").write_text("mine")
+    with pytest.raises(InputError, match="move it away"):
+        write_folder(tmp_path / "webgpu", NEW, MARKS)
+    remove_folder(tmp_path / "webgpu", MARKS)
+    assert content(tmp_path / "webgpu") == {"mine": b"mine"}
 
 
 def test_writers_at_the_same_time_leave_one_whole_folder(tmp_path):
     folder = tmp_path / "webgpu"
-    contents = [{f"{name}{index}": bytes([name]) for index in range(20)} for name in range(6)]
-    threads = [threading.Thread(target=write_folder, args=(folder, files)) for files in contents]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    contents = [{f"{name}{index}": bytes([name]) for index in range(20)} | {"a.txt": b""} for name in range(6)]
+    with ThreadPoolExecutor(len(contents)) as pool:
+        list(pool.map(lambda files: write_folder(folder, files, MARKS), contents))
     assert content(folder) in contents
     assert [path.name for path in tmp_path.iterdir()] == ["webgpu"]
 
 
 def test_differences_name_each_kind_of_file(tmp_path):
-    write_folder(tmp_path / "webgpu", {"same": b"1", "edited": b"2", "extra/file": b"3"})
+    write_folder(tmp_path / "webgpu", {"same": b"1", "edited": b"2", "extra/file": b"3"}, MARKS)
     found = differences(tmp_path / "webgpu", {"same": b"1", "edited": b"x", "gone": b"y"})
     assert [(Path(item.file).name, item.message.split(":")[0]) for item in found] == [
         ("edited", "the file is stale or was edited"),
@@ -87,7 +94,7 @@ def test_differences_name_each_kind_of_file(tmp_path):
 
 
 def test_there_is_no_difference_after_writing(tmp_path):
-    write_folder(tmp_path / "webgpu", NEW)
+    write_folder(tmp_path / "webgpu", NEW, MARKS)
     assert differences(tmp_path / "webgpu", NEW) == []
 
 
@@ -96,12 +103,12 @@ def test_everything_is_missing_where_there_is_no_folder(tmp_path):
 
 
 def test_a_folder_made_is_readable_by_others_as_the_mask_allows(tmp_path):
-    write_folder(tmp_path / "webgpu", NEW)
+    write_folder(tmp_path / "webgpu", NEW, MARKS)
     assert (tmp_path / "webgpu").stat().st_mode & 0o777 == 0o777 & ~writer._umask()
 
 
 def test_removing_a_folder_that_is_not_there_is_no_error(tmp_path):
-    remove_folder(tmp_path / "nowhere" / "webgpu")
-    write_folder(tmp_path / "webgpu", NEW)
-    remove_folder(tmp_path / "webgpu")
+    remove_folder(tmp_path / "nowhere" / "webgpu", MARKS)
+    write_folder(tmp_path / "webgpu", NEW, MARKS)
+    remove_folder(tmp_path / "webgpu", MARKS)
     assert not (tmp_path / "webgpu").exists()
