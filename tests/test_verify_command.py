@@ -223,6 +223,7 @@ def test_the_folder_itself_may_be_named(tmp_path: Path):
         (["root", "--adapter", "no such adapter"], 3, "no adapter of wgpu matches"),
         (["root", "--source", "root"], 2, "there is no reference.py"),
         (["root", "--engine", "metal"], 2, "metal"),
+        (["root", "--json", "nowhere/report.json"], 2, "no such folder to write the report to"),
     ],
 )
 def test_what_cannot_be_verified_says_why(tmp_path: Path, arguments: list[str], status: int, words: str):

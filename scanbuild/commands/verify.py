@@ -106,6 +106,8 @@ def _verify(
     from scanbuild.cases.worker import WorkerSettings
     from scanbuild.package.folder import package_folder
 
+    if json_file is not None and not json_file.parent.is_dir():
+        raise InputError(Problem(message="there is no such folder to write the report to", file=str(json_file.parent)))
     folder = package_folder(root)
     package, tests = _read_package(folder)
     console.problems(tests.notes)
