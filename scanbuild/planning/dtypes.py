@@ -52,6 +52,11 @@ DTYPES: Final[Mapping[str, Dtype]] = MappingProxyType(
 ONNX_CODES: Final[Mapping[int, str]] = MappingProxyType({item.onnx_code: item.name for item in DTYPES.values()})
 
 
+def is_dtype(name: object) -> bool:
+    """Whether a caller's value names a dtype."""
+    return isinstance(name, str) and name in DTYPES
+
+
 def element_count(shape: Sequence[int]) -> int:
     """The number of elements of a shape: 1 for rank 0."""
     return math.prod(shape)

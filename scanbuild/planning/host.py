@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from scanbuild.planning.dtypes import DTYPES
+from scanbuild.planning.dtypes import DTYPES, is_dtype
 from scanbuild.planning.failures import fail
 from scanbuild.planning.request import HostTensor
 
@@ -69,7 +69,7 @@ class HostType:
 def host_type(name: str, tensor: HostTensor) -> HostType:
     """The class and dtype of the host data given for tensor ``name``; CallError where there is no such pair."""
     dtype = tensor.dtype
-    if dtype is not None and dtype not in DTYPES:
+    if dtype is not None and not is_dtype(dtype):
         raise fail(f"input `{name}`: unknown dtype `{dtype}`", hint=f"one of {', '.join(DTYPES)}", rule="host-dtype")
     array_class = _class_of(name, tensor)
     if dtype is None:

@@ -12,7 +12,7 @@ from scanbuild.errors import CallError
 from scanbuild.package.model import Absent, Json, Manifest, Port
 from scanbuild.planning.attributes import is_integer, is_number
 from scanbuild.planning.device import DEFAULT_DEVICE
-from scanbuild.planning.dtypes import DTYPES, ONNX_CODES
+from scanbuild.planning.dtypes import DTYPES, ONNX_CODES, is_dtype
 from scanbuild.planning.failures import fail
 from scanbuild.planning.request import Destination
 from scanbuild.planning.scope import Place, Scalars, Scope, names_in, request_names
@@ -72,7 +72,7 @@ def _wished_dtype(
 ) -> str:
     """The storage dtype of the tensor that a destination stands for."""
     if wish.dtype is not None:
-        if wish.dtype not in DTYPES:
+        if not is_dtype(wish.dtype):
             message = f"{place.words}: unknown dtype `{wish.dtype}`"
             raise fail(message, hint=f"one of {', '.join(DTYPES)}", rule="destination-dtype", path=place.path)
         return port.storage if port.storage is not None and wish.dtype == "int64" else wish.dtype

@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from scanbuild.dialect import DialectError, Template, expand_includes, parse_template
 from scanbuild.errors import CallError
+from scanbuild.package.model import ABSENT
 from scanbuild.planning.failures import fail
 from scanbuild.planning.scope import Place, Scope
 from scanbuild.planning.wgsl import Declaration, declarations, inject_enables
@@ -96,12 +97,9 @@ def _lookup(context: Mapping[str, Any], path: tuple[str, ...]) -> Any:
     value: Any = context
     for name in path:
         if not isinstance(value, Mapping) or name not in value:
-            return _MISSING
+            return ABSENT
         value = value[name]
     return value
-
-
-_MISSING: Final = ("missing",)
 
 
 def frozen(value: Any) -> Hashable:

@@ -225,3 +225,11 @@ def test_programs_are_to_be_had_of_any_variant(kernel):
 def test_numbers_too_large_for_a_double_are_infinite(kernel):
     planner = kernel({"args": {"n": {"kind": "f32"}}})
     assert "finite" in refusal(planner, request(args={"n": 10**400})).message
+
+
+@pytest.mark.parametrize("dtype", [[], {}, 5, "float64"])
+def test_a_dtype_that_is_none_is_refused_in_words(kernel, dtype):
+    asked: Any = Request(inputs={"x": HostTensor(shape=[3], array=X.array, dtype=dtype)})
+    assert refusal(kernel(), asked).rule == "host-dtype"
+    wish: Any = Destination(shape=[3], dtype=dtype)
+    assert refusal(kernel(), request(outputs={"y": wish})).rule == "destination-dtype"
