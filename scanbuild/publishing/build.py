@@ -9,10 +9,10 @@ from scanbuild.cases.casefile import read_benches, read_tests
 from scanbuild.errors import CallError, InputError, Problem, ScanbuildError, raise_if_any
 from scanbuild.package.fetching import FetchError
 from scanbuild.package.folder import FolderFetch
-from scanbuild.package.jsonfile import parse_json
+from scanbuild.package.jsonfile import locate, parse_json, parse_path
 from scanbuild.package.load import package_from_files, prefetch
 from scanbuild.package.loaded import Package
-from scanbuild.package.metadata import METADATA_FILE
+from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE
 from scanbuild.package.model import Json, Manifest
 from scanbuild.package.schema import schema_problems
 from scanbuild.package.source import BENCH_FILE, JSON_FILES, SHARED_FOLDER, TEST_FILE, Source, inspect_source
@@ -88,7 +88,7 @@ def build(checked: CheckedSource, devices: Mapping[str, DeviceRecord], provenanc
     warnings = [
         *(problem for problem in source.problems if problem.severity != "error"),
         *folded.problems,
-        *(_in_source(problem, source.folder) for problem in unreached(manifest, rendering)),
+        *(_in_source(problem, source) for problem in unreached(manifest, rendering)),
     ]
     return Build(
         package=package,
@@ -110,7 +110,7 @@ def _rendered(checked: CheckedSource, package: Package, devices: Mapping[str, De
         render_cases(_AsWritten(manifest=checked.manifest, source=checked.source), checked.cases, devices)
     except CallError as error:
         problems = error.problems
-    raise InputError(*(_in_source(problem, checked.source.folder) for problem in problems))
+    raise InputError(*(_in_source(problem, checked.source) for problem in problems))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,7 +191,11 @@ def _read_options(folder: Path, problems: list[Problem]) -> Mapping[str, Json]:
     return value if isinstance(value, dict) and not wrong else {}
 
 
-def _in_source(problem: Problem, folder: Path) -> Problem:
-    """The problem with the file's place in the source."""
-    file = str(source_file(folder, problem.file)) if problem.file else ""
-    return problem.at(file, problem.line, problem.column)
+def _in_source(problem: Problem, source: Source) -> Problem:
+    """The problem with its place in the source; a path in the manifest tells line and column."""
+    if not problem.file:
+        return problem
+    line, column = problem.line, problem.column
+    if problem.file == MANIFEST_FILE and line is None and problem.path:
+        line, column = locate(source.files[MANIFEST_FILE].text, parse_path(problem.path))
+    return problem.at(str(source_file(source.folder, problem.file)), line, column)

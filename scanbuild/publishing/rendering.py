@@ -182,7 +182,7 @@ def _merged(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _with_count(problem: Problem, more: int) -> Problem:
-    return replace(problem, message=f"{problem.message} (and so {more} more times)")
+    return replace(problem, message=f"{problem.message} (likewise for {more} more of the cases and devices)")
 
 
 def _request_key(request: Request) -> str:

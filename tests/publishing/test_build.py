@@ -226,6 +226,14 @@ def test_a_template_that_fails_is_named_with_the_line_as_written(tmp_path):
     assert f"{tmp_path / '_shared' / 'index.wgsl.jinja'}:5:" in text
 
 
+def test_a_wrong_expression_is_found_by_planning_and_told_once_with_its_line(tmp_path):
+    text = refusal(tmp_path, {"Twice/manifest.json": manifest(derive={"n": "numel(shapes.x"})})
+    lines = (tmp_path / "Twice" / "manifest.json").read_text().splitlines()
+    line = next(number for number, content in enumerate(lines, 1) if "numel(" in content)
+    assert text.startswith(f"{tmp_path / 'Twice' / 'manifest.json'}:{line}:")
+    assert len(text.splitlines()) == 1
+
+
 def test_a_case_without_a_variant_names_case_device_and_reason(tmp_path):
     content = manifest()
     content["variants"][0]["when"] = ["n < 5"]
