@@ -1,0 +1,120 @@
+"""``check_path``: everything that is wrong with a package, or doubtful, found without a GPU and all at once."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from scanbuild.checking import calls, expressions, files, structure, templates, types, unused
+from scanbuild.checking.reading import Read, read_package
+from scanbuild.checking.subject import Kind, Subject
+from scanbuild.checking.suppression import suppress
+from scanbuild.errors import Problem
+
+Rule = Callable[[Subject], Iterable[Problem]]
+
+STATIC_RULES: Final[tuple[Rule, ...]] = (
+    files.line_ends,
+    files.byte_order_marks,
+    files.encodings,
+    files.doubled_keys,
+    expressions.syntax_errors,
+    expressions.unknown_names,
+    expressions.unknown_members,
+    expressions.scalar_presence,
+    calls.expression_calls,
+    types.result_kinds,
+    types.clause_kinds,
+    types.constant_values,
+    types.literal_values,
+    types.operand_kinds,
+    types.pitfalls,
+    types.dtype_words,
+    structure.dollar_names,
+    structure.sized_types,
+    structure.struct_names,
+    structure.uniform_shadows,
+    structure.uniform_values,
+    structure.scratches,
+    structure.pass_ids,
+    structure.repeat_counts,
+    templates.template_errors,
+    templates.undefined_names,
+    templates.undefined_members,
+    templates.language_names,
+    templates.unlisted_includes,
+    calls.template_calls,
+    unused.unused_derives,
+    unused.unused_parameters,
+    unused.unused_handles,
+    unused.unused_scratches,
+    unused.unused_types,
+    unused.unused_templates,
+)
+"""The rules that look at the package alone, in the order of their modules."""
+
+MAX_PROBLEMS: Final = 1000
+"""So many problems are reported; a package with more is beyond help by listing."""
+
+_ORDER: Final = {"error": 0, "warning": 1, "note": 2}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckResult:
+    """What a check found. ``suppressed`` counts the warnings that comments allow."""
+
+    path: str
+    kind: Kind
+    op_id: str
+    problems: tuple[Problem, ...]
+    suppressed: int = 0
+
+    def count(self, severity: str) -> int:
+        """How many problems have a severity."""
+        return sum(problem.severity == severity for problem in self.problems)
+
+
+def check_path(path: Path) -> CheckResult:
+    """Check the package at a path. Raises InputError where there is no package to check."""
+    read = read_package(path)
+    problems = list(read.problems)
+    if read.subject is not None:
+        problems += check_subject(read.subject)
+    return _result(path, read, problems)
+
+
+def check_subject(subject: Subject) -> list[Problem]:
+    """What the rules find; planning is tried only where nothing is certain to fail already."""
+    return apply(STATIC_RULES, subject)
+
+
+def apply(rules: Iterable[Rule], subject: Subject) -> list[Problem]:
+    """The problems of some rules."""
+    return list(chain.from_iterable(rule(subject) for rule in rules))
+
+
+def _result(path: Path, read: Read, problems: list[Problem]) -> CheckResult:
+    left, suppressed = suppress(_distinct(problems), read.texts, read.templates)
+    return CheckResult(
+        path=str(path),
+        kind=read.kind,
+        op_id=read.subject.manifest.op_id if read.subject is not None else "",
+        problems=tuple(sorted(left, key=_order)[:MAX_PROBLEMS]),
+        suppressed=suppressed,
+    )
+
+
+def _distinct(problems: Iterable[Problem]) -> list[Problem]:
+    """Each rule once at each place: the variants of a family repeat what is written once."""
+    found: dict[tuple[object, ...], Problem] = {}
+    for problem in problems:
+        key = (problem.file, problem.line, problem.column, problem.rule, problem.path)
+        known = found.get(key)
+        if known is None or _ORDER[problem.severity] < _ORDER[known.severity]:
+            found[key] = problem
+    return list(found.values())
+
+
+def _order(problem: Problem) -> tuple[object, ...]:
+    return (problem.file, problem.line or 0, problem.column or 0, _ORDER[problem.severity], problem.rule)

@@ -1,0 +1,223 @@
+"""Rules on expressions: that they parse, and that what they name exists at their stage."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from jinja2 import nodes
+
+from scanbuild.checking.kinds import fails_undefined
+from scanbuild.checking.members import members_of
+from scanbuild.checking.sites import STAGE_WORDS, Site
+from scanbuild.checking.subject import Subject
+from scanbuild.checking.syntax import Syntax, expression_syntax, member_of
+from scanbuild.dialect import CONSTANTS, HELPERS
+from scanbuild.errors import Problem
+from scanbuild.package.report import nearest
+from scanbuild.package.vocabulary import LOGICAL_DTYPES, WGSL_SCALARS
+
+_ADVICE: Final = (
+    ("&&", "write `and`"),
+    ("||", "write `or`"),
+    ("===", "write `==`"),
+    ("!==", "write `!=`"),
+    ("!", "write `not`; `!=` has no blank in it"),
+    ("?", "write `a if condition else b`"),
+    ("=>", "write `>=`; there are no functions"),
+    ("=", "to compare, write `==`"),
+    ("&", "there are no bit operators"),
+    ("^", "a power is `**`; there are no bit operators"),
+    ("|", "write `or`; a single `|` comes before the name of a filter"),
+    ("`", "a text stands in single or double quotes"),
+    ("$", "a derive is named without `$` in an expression"),
+)
+
+FOREIGN: Final = {
+    "null": "write `none`",
+    "undefined": "write `x is undefined`",
+    "nil": "write `none`",
+    "len": "write `x | length`",
+    "abs": "write `x | abs`",
+    "int": "write `x | int`",
+    "float": "write `x | float`, or put the word into quotes if it is a text",
+    "round": "write `floor(x + 0.5)`",
+    "sum": "there is no sum; `numel(list)` is the product",
+    "prod": "write `numel(list)`",
+    "product": "write `numel(list)`",
+    "product_of": "write `numel(list)`",
+    "range": "`range` exists in templates only",
+    "namespace": "`namespace` exists in templates only",
+    "raise_exception": "`raise_exception` exists in templates only",
+    "env": "`env` exists in templates only; expressions have `device`",
+    "loop": "`loop` exists in the loops of templates only",
+    "Math": "the helpers are called `ceil`, `floor`, `min`, `max` and `pow`",
+    "AND": "write `and`",
+    "OR": "write `or`",
+    "NOT": "write `not`",
+    "TRUE": "write `true`",
+    "FALSE": "write `false`",
+}
+_TEXT_WORDS: Final = frozenset({*LOGICAL_DTYPES, *WGSL_SCALARS.values()})
+_BLANKS = re.compile(r"\s*")
+
+
+def syntax_errors(subject: Subject) -> Iterator[Problem]:
+    """Every expression has to parse, in untaken branches too."""
+    for site in subject.sites:
+        syntax = expression_syntax(site.text)
+        if syntax.error is not None:
+            rule = "expression-limit" if syntax.error.kind == "limit" else "expression-syntax"
+            message = f"{site.words}: {_words(syntax)}"
+            hint = _advice(site, syntax)
+            within = (site.text, syntax.offset)
+            yield subject.text.problem(site.path, rule, message, hint=hint, within=within)
+
+
+def _words(syntax: Syntax) -> str:
+    message = syntax.error.message if syntax.error is not None else ""
+    at_end = not syntax.text[syntax.offset :].strip()
+    if at_end and "'}}'" in message:
+        return "the expression ends too early"
+    message = message.replace("expected '}}', found", "expected an operator or the end of the expression, found")
+    message = message.replace("expected a value, found '}}'", "a value is missing at the end of the expression")
+    return message.replace("this tag has no end: expected '}}'", "a bracket is not closed")
+
+
+def _advice(site: Site, syntax: Syntax) -> str:
+    if not site.text.strip():
+        return "leave it out, or write an expression"
+    start = _BLANKS.match(site.text, syntax.offset)
+    rest = site.text[start.end() if start else syntax.offset :]
+    before = site.text[: syntax.offset].rstrip()
+    for sign, advice in _ADVICE:
+        if rest.startswith(sign) or (
+            sign in ("&&", "||", "===", "=>") and before.endswith(sign[0]) and rest[:1] == sign[-1]
+        ):
+            return advice
+    if syntax.error is not None and "closing" in syntax.error.message:
+        return "close the quote"
+    if rest.startswith(")") and before.endswith(","):
+        return "a tuple has no trailing comma"
+    opened = sum(site.text.count(sign) for sign in "([{") - sum(site.text.count(sign) for sign in ")]}")
+    if opened > 0:
+        return "a bracket is not closed"
+    if opened < 0:
+        return "there is a closing bracket too many"
+    return "a comment or a statement cannot stand in an expression" if "{%" in rest or "{#" in rest else ""
+
+
+def unknown_names(subject: Subject) -> Iterator[Problem]:
+    """Every name has to exist where it stands, in untaken branches too (3.7)."""
+    for site in subject.sites:
+        syntax = expression_syntax(site.text)
+        known = site.visible.bare
+        for name in sorted(syntax.names.required):
+            if name in known or name in HELPERS or name in CONSTANTS:
+                continue
+            where = syntax.written(syntax.names.first_offset[name])
+            yield subject.text.problem(
+                site.path,
+                "unknown-name",
+                f"{site.words}: `{name}` is no name that {STAGE_WORDS[site.visible.stage]} can use",
+                hint=_name_hint(name, site, syntax, subject),
+                within=(site.text, where),
+            )
+
+
+def _name_hint(name: str, site: Site, syntax: Syntax, subject: Subject) -> str:
+    manifest, visible = subject.manifest, site.visible
+    if name in visible.later:
+        if site.path[-1] == name:
+            return "a derive cannot refer to itself"
+        return f"the derive `{name}` comes later; a derive sees those before it: move it up"
+    for word, names in (
+        ("tunables", visible.tunables),
+        ("attrs", tuple(manifest.attributes)),
+        ("args", tuple(manifest.args)),
+    ):
+        if name in names:
+            return f"write `{word}.{name}`"
+    if name in manifest.inputs or name in manifest.outputs:
+        return f"a tensor has no value here; write `shapes.{name}`, `ranks.{name}` or `present.{name}`"
+    if name in manifest.type_constraints:
+        return f"a type variable stands alone in passes only; write `dtypes.{name}`"
+    owner = _owner(name, subject)
+    if owner:
+        return f"`{name}` is a derive of {owner}, which is not visible here"
+    if name in FOREIGN:
+        return FOREIGN[name]
+    near = nearest(name, [*visible.bare, *HELPERS, *CONSTANTS])
+    if isinstance(syntax.root, nodes.Name) and (name in _TEXT_WORDS or not near):
+        return f"a literal text needs quotes of its own: \"'{name}'\""
+    return near
+
+
+def _owner(name: str, subject: Subject) -> str:
+    for variant in subject.manifest.variants:
+        if name in variant.derive:
+            return f"the variant `{variant.id}`"
+        for item in variant.all_passes():
+            if name in item.derive:
+                return f"the pass `{item.id}` of the variant `{variant.id}`"
+    return ""
+
+
+def unknown_members(subject: Subject) -> Iterator[Problem]:
+    """``attrs.x``, ``shapes.x`` and the like have to be declared; what is not is undefined, and often fails."""
+    for site in subject.sites:
+        syntax = expression_syntax(site.text)
+        if not any(len(read) > 1 for read in syntax.names.reads):
+            continue
+        parents: dict[int, nodes.Node | None] = {}
+        for node, parent in syntax.pairs:
+            parents[id(node)] = parent
+            found = members_of(node, site.visible, subject.manifest)
+            if found is None or found.member in found.known:
+                continue
+            fails = not _is_guarded(syntax) and fails_undefined(node, parents, site.use)
+            yield subject.text.problem(
+                site.path,
+                "unknown-member",
+                f"{site.words}: `{found.holder}` has no member `{found.member}`, so it is undefined"
+                + (", and that fails here" if fails else ""),
+                hint=nearest(found.member, found.known) or found.advice,
+                severity="error" if fails else "warning",
+                stage="call" if fails else "own",
+                within=(site.text, _member_offset(syntax, node)),
+            )
+
+
+def _is_guarded(syntax: Syntax) -> bool:
+    """Whether an expression asks for the presence of something, so that what is absent may be out of reach."""
+    tests = {node.name for node, _ in syntax.pairs if isinstance(node, nodes.Test)}
+    return bool(tests & {"defined", "undefined"}) or not syntax.names.required.isdisjoint({"has", "present"})
+
+
+def _member_offset(syntax: Syntax, node: nodes.Node) -> int:
+    """The offset of the member's name, not of the dot before it."""
+    offset = syntax.place(node)
+    skipped = re.compile(r"[.\[]\s*[\"']?").match(syntax.text, offset)
+    return skipped.end() if skipped else offset
+
+
+def scalar_presence(subject: Subject) -> Iterator[Problem]:
+    """``present.<arg>`` is false at a call whatever is passed (3.7)."""
+    for site in subject.sites:
+        syntax = expression_syntax(site.text)
+        for node, _ in syntax.pairs:
+            found = member_of(node)
+            if found is not None and found[0] == "present" and found[1] in subject.manifest.args:
+                yield subject.text.problem(
+                    site.path,
+                    "present-arg",
+                    f"{site.words}: `present.{found[1]}` is false at a call even if the argument is given",
+                    hint=f"write `args.{found[1]} is defined`",
+                    severity="warning",
+                    stage="own",
+                    within=(site.text, _member_offset(syntax, node)),
+                )
+
+
+def each_tree(subject: Subject) -> Iterable[tuple[Site, Syntax]]:
+    """Every expression that parses."""
+    return ((site, syntax) for site in subject.sites if (syntax := expression_syntax(site.text)).error is None)

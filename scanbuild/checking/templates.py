@@ -1,0 +1,263 @@
+"""Rules on shader templates: that they can be expanded and parsed, and that what they read exists (4)."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from jinja2 import nodes
+
+from scanbuild.checking.expressions import FOREIGN
+from scanbuild.checking.forms import TemplateForm, read_form
+from scanbuild.checking.members import members_of
+from scanbuild.checking.sites import NAMESPACES, Visible, labels_of
+from scanbuild.checking.subject import Subject
+from scanbuild.checking.syntax import walk
+from scanbuild.dialect import CONSTANTS, HELPERS, DialectError
+from scanbuild.errors import Problem, Severity, Stage
+from scanbuild.package.jsonfile import parse_path
+from scanbuild.package.model import Pass, RepeatGroup, Variant
+from scanbuild.package.report import nearest
+
+_TEMPLATE_NAMES: Final = frozenset({"env", "range", "raise_exception", "namespace", "loop", "caller"})
+_LANGUAGE: Final = frozenset({"range", "raise_exception", "namespace", *CONSTANTS})
+
+
+def template_errors(subject: Subject) -> Iterator[Problem]:
+    """Every shader has to expand and to parse, branches that are not taken included."""
+    for shader, form in subject.forms.items():
+        if form.error is None:
+            continue
+        yield _dialect_problem(subject, shader, form.error)
+
+
+def _dialect_problem(subject: Subject, shader: str, error: DialectError) -> Problem:
+    file = error.file or shader
+    problem = Problem(
+        message=_plain(error.message), rule=f"template-{error.kind}", hint=_hint(error, subject, file), stage="call"
+    )
+    return subject.template_problem(problem, file, error.line, error.column)
+
+
+def _plain(message: str) -> str:
+    if "before the end of the text" in message:
+        return message.replace("expected", "the text ends where", 1).replace(
+            "before the end of the text", "was expected"
+        )
+    return message
+
+
+def _hint(error: DialectError, subject: Subject, file: str) -> str:
+    message = error.message
+    if error.kind == "include":
+        return "" if "did you mean" in message else f"there are {', '.join(list(subject.templates)[:10])}"
+    line = _line(subject.templates.get(file, ""), error.line)
+    for statement, advice in (
+        ("include", 'write `{% include "path" %}`, without dashes and without expressions'),
+        ("import", "there is no import; include the file, its macros carry over"),
+        ("from", "there is no import; include the file, its macros carry over"),
+        ("raw", 'there is no raw; print the braces: `{{ "{{" }}`'),
+        ("extends", "there is no inheritance; include the file"),
+        ("block", "there is no inheritance; write a macro"),
+        ("with", "there is no with; use set"),
+        ("elseif", "write elif"),
+        ("elsif", "write elif"),
+        ("endfor", "there is no `for` open here, or an `if` inside of it is not closed"),
+        ("endif", "there is no `if` open here, or a `for` inside of it is not closed"),
+        ("else", "there is no `if` or `for` open here"),
+    ):
+        if f"unknown statement '{statement}'" in message:
+            return advice
+    if "&&" in line or "||" in line:
+        return "write `and` and `or`"
+    return ""
+
+
+def _line(text: str, number: int | None) -> str:
+    lines = text.split("\n")
+    return lines[number - 1] if number is not None and 0 < number <= len(lines) else ""
+
+
+def undefined_names(subject: Subject) -> Iterator[Problem]:
+    """A template that reads a name nobody defines prints nothing for it, or fails (4.4)."""
+    contexts = _contexts(subject)
+    for shader, form in subject.forms.items():
+        if form.error is not None or shader not in contexts:
+            continue
+        for name in sorted(form.names.required - form.names.bound):
+            if name in _TEMPLATE_NAMES or name in HELPERS or name in CONSTANTS:
+                continue
+            lacking = [where for where, visible in contexts[shader] if name not in visible.bare]
+            if not lacking:
+                continue
+            offset = form.names.first_offset[name]
+            missing_everywhere = len(lacking) == len(contexts[shader])
+            fails = missing_everywhere and _fails(form, name)
+            message = f"`{name}` is not defined" + ("" if missing_everywhere else f" in {lacking[0]}")
+            message += ", and using it like this fails" if fails else "; it prints as nothing"
+            severity: Severity = "error" if fails else "warning"
+            stage: Stage = "call" if fails else "own"
+            hint = _name_hint(name, contexts[shader][0][1], subject)
+            problem = Problem(message=message, rule="undefined-name", hint=hint, severity=severity, stage=stage)
+            yield subject.template_problem(problem, *form.place(offset))
+
+
+def _fails(form: TemplateForm, name: str) -> bool:
+    """Whether a name is used, outside of all branches and macros, in a way that an undefined value cannot be."""
+    for statement in form.tree.body:
+        if isinstance(statement, nodes.Output):
+            pairs = walk(statement)
+        elif isinstance(statement, nodes.For):
+            pairs = walk(statement.iter)
+            if isinstance(statement.iter, nodes.Name) and statement.iter.name == name:
+                return True
+        elif isinstance(statement, nodes.Assign):
+            pairs = walk(statement.node)
+        else:
+            continue
+        for node, _ in pairs:
+            operands: list[nodes.Node] = []
+            if isinstance(node, nodes.BinExpr) and not isinstance(node, (nodes.And, nodes.Or)):
+                operands = [node.left, node.right]
+            elif isinstance(node, nodes.Call):
+                operands = [node.node]
+            conditional = any(isinstance(other, nodes.CondExpr) for other, _ in walk(statement))
+            if not conditional and any(isinstance(item, nodes.Name) and item.name == name for item in operands):
+                return True
+    return False
+
+
+def _name_hint(name: str, visible: Visible, subject: Subject) -> str:
+    manifest = subject.manifest
+    for word, names in (
+        ("tunables", visible.tunables),
+        ("attrs", tuple(manifest.attributes)),
+        ("args", tuple(manifest.args)),
+    ):
+        if name in names:
+            return f"write `{word}.{name}`"
+    if name in FOREIGN:
+        return FOREIGN[name]
+    if any(name in variant.derive or _in_pass(name, variant) for variant in manifest.variants):
+        return f"`{name}` is a derive of another variant or pass"
+    return nearest(name, [*visible.bare, *HELPERS, *_TEMPLATE_NAMES])
+
+
+def _in_pass(name: str, variant: Variant) -> bool:
+    return any(name in item.derive for item in variant.all_passes())
+
+
+def undefined_members(subject: Subject) -> Iterator[Problem]:
+    """A template that reads a member which no request can have."""
+    contexts = _contexts(subject)
+    for shader, form in subject.forms.items():
+        if form.error is not None or shader not in contexts:
+            continue
+        seen: set[tuple[str, str]] = set()
+        for node, _ in walk(form.tree):
+            lacking = []
+            found = None
+            for where, visible in contexts[shader]:
+                found = members_of(node, visible, subject.manifest)
+                if found is None or found.holder in form.names.bound:
+                    break
+                if found.member not in found.known:
+                    lacking.append((where, found))
+            if not lacking or (lacking[0][1].holder, lacking[0][1].member) in seen:
+                continue
+            where, missing = lacking[0]
+            seen.add((missing.holder, missing.member))
+            everywhere = len(lacking) == len(contexts[shader])
+            problem = Problem(
+                message=f"`{missing.holder}` has no member `{missing.member}`" + ("" if everywhere else f" in {where}"),
+                rule="undefined-member",
+                hint=nearest(missing.member, missing.known) or missing.advice,
+                severity="warning",
+                stage="own",
+            )
+            yield subject.template_problem(problem, *form.place(node.lineno))
+
+
+def _contexts(subject: Subject) -> dict[str, list[tuple[str, Visible]]]:
+    """What each shader sees in each pass that renders it."""
+    manifest = subject.manifest
+    labels = labels_of(manifest)
+    found: dict[str, list[tuple[str, Visible]]] = {}
+    for variant in manifest.variants:
+        for item, around in _passes(variant.passes, ()):
+            derives = tuple(dict.fromkeys((*manifest.derive, *variant.derive, *item.derive)))
+            members = ("index", "count", *around, *(f"{name}_count" for name in around)) if around else ()
+            visible = Visible(
+                stage="pass", derives=derives, tunables=tuple(variant.tunables), labels=labels, repeat=members
+            )
+            where = f"pass `{item.id}` of variant `{variant.id}`"
+            entries = found.setdefault(item.shader, [])
+            if all(visible != other for _, other in entries):
+                entries.append((where, visible))
+    return found
+
+
+def _passes(items: tuple[Pass | RepeatGroup, ...], around: tuple[str, ...]) -> Iterator[tuple[Pass, tuple[str, ...]]]:
+    for item in items:
+        if isinstance(item, Pass):
+            yield item, around
+        else:
+            yield from _passes(item.passes, (*around, item.index))
+
+
+def language_names(subject: Subject) -> Iterator[Problem]:
+    """A derive or type variable may not be called like a name of the language that a template mentions (4.5)."""
+    contexts = _contexts(subject)
+    for shader, form in subject.forms.items():
+        for where, visible in contexts.get(shader, ()):
+            for name in sorted(_LANGUAGE & form.names.mentioned & (visible.bare - NAMESPACES)):
+                problem = Problem(
+                    message=f"`{name}` is a name of the language, and a derive or type variable in {where}",
+                    rule="template-names",
+                    hint="rename the derive or the type variable",
+                    stage="call",
+                )
+                yield subject.template_problem(problem, *form.place(form.names.first_offset.get(name, 0)))
+                break
+
+
+def unlisted_includes(subject: Subject) -> Iterator[Problem]:
+    """In a built package, each variant lists the files that its shaders include (1.6)."""
+    if subject.metadata is None or subject.metadata_text is None:
+        return
+    for variant in subject.manifest.variants:
+        listed = subject.metadata.variants.get(variant.id, ())
+        for shader in variant.shaders:
+            form = subject.forms.get(shader)
+            if form is None or form.error is not None:
+                continue
+            for path in form.files:
+                if path in listed:
+                    continue
+                yield subject.metadata_text.problem(
+                    ("webgpu", "variants", variant.id),
+                    "include-unlisted",
+                    f"the variant `{variant.id}` includes `{path}`, by `{shader}`, and does not list it",
+                    hint="only listed files are fetched; add it to the list",
+                )
+
+
+def shader_files(subject: Subject) -> Iterator[Problem]:
+    """A shader has to be a file of the package."""
+    if subject.kind == "manifest":
+        return
+    seen: set[tuple[str, str]] = set()
+    for variant in subject.manifest.variants:
+        for item in variant.all_passes():
+            if item.shader in subject.templates or (item.path, item.shader) in seen:
+                continue
+            seen.add((item.path, item.shader))
+            yield subject.text.problem(
+                (*parse_path(item.path), "shader"),
+                "template-file",
+                f"there is no template `{item.shader}` in the package",
+                hint=nearest(item.shader, subject.templates),
+            )
+
+
+def read_forms(subject_templates: dict[str, str], shaders: list[str]) -> dict[str, TemplateForm]:
+    """The shaders, each expanded and parsed once."""
+    return {shader: read_form(shader, subject_templates) for shader in shaders if shader in subject_templates}
