@@ -229,7 +229,7 @@ def _default_element(
             return WGSL_SCALARS.get(known.dtype, "f32")
         if scratches is None:
             node.fail("element-type", "a handle for an intermediate needs an elementType; it belongs to no variant")
-        else:
+        elif contract.complete:
             hint = node.nearest(denoted, scratches)
             node.fail("scratch", f"the variant has no intermediate called {shown(denoted)}", hint=hint)
         return None
@@ -273,7 +273,7 @@ def _targeted(node: Node, entry: Binding | None, contract: Contract, scratches: 
     if entry is None or entry.buffer == "uniform":
         return entry
     if entry.scratch is not None and entry.scratch != entry.name:
-        if entry.scratch in scratches:
+        if entry.scratch in scratches or not contract.complete:
             return entry
         hint = node.nearest(entry.scratch, scratches)
         node.fail("scratch", f"the variant has no intermediate called {shown(entry.scratch)}", hint=hint)

@@ -50,7 +50,8 @@ class Contract:
     """The ports and type variables that bindings and derives refer to.
 
     ``broken`` are ports whose dtype is unknown because their declaration is wrong, and ``complete`` is false where
-    the port maps themselves are: what refers to those is not reported a second time.
+    the port maps themselves are wrong, or the intermediates beside them: what refers to those is not reported a
+    second time.
     """
 
     inputs: Mapping[str, Port] = field(default_factory=dict)

@@ -23,8 +23,10 @@ def open_package(
     """
     if isinstance(location, Path) or _is_folder(location):
         return _open_folder(Path(location), options)
-    if not _URL.match(location) and not is_repository(location):
-        raise InputError(Problem(message="there is no such folder", rule="folder", file=location))
+    names_revision = options.version is not ABSENT or options.revision not in (None, ABSENT)
+    if not _URL.match(location) and not (is_repository(location) and names_revision):
+        hint = "a repository of the Hub needs a version or a revision" if is_repository(location) else ""
+        raise InputError(Problem(message="there is no such folder", rule="folder", file=location, hint=hint))
     if fetch is None:
         from scanbuild.package.remote import UrlFetch
 

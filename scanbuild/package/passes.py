@@ -69,12 +69,14 @@ class Surroundings:
     """``<op id>.<variant id>``, the beginning of a pass's default name."""
 
 
-def parse_intermediates(node: Node | None, contract: Contract) -> dict[str, Intermediate]:
-    """The scratch tensors by id; of equal ids the last one wins."""
-    if node is None or expect_list(node, "intermediates", empty=True) is None:
+def parse_intermediates(node: Node | None, contract: Contract) -> dict[str, Intermediate] | None:
+    """The scratch tensors by id, of equal ids the last one; None if mistakes hide which there are."""
+    if node is None:
         return {}
+    if expect_list(node, "intermediates", empty=True) is None:
+        return None
     found = [_parse_intermediate(item, contract) for item in node.elements()]
-    return {item.id: item for item in found if item is not None}
+    return None if None in found else {item.id: item for item in found if item is not None}
 
 
 def _parse_intermediate(node: Node, contract: Contract) -> Intermediate | None:

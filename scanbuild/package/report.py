@@ -8,6 +8,7 @@ import difflib
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -80,9 +81,15 @@ class Report:
         if self._case:
             known.cases.append(self._case)
 
-    def within(self, origin: Origin | None, case: str) -> "_Within":
+    @contextmanager
+    def within(self, origin: Origin | None, case: str) -> Iterator[None]:
         """While the context lasts, paths are those of an expanded variant: ``origin`` gives the path as written."""
-        return _Within(self, origin, case)
+        before = self._origin, self._case
+        self._origin, self._case = origin, case
+        try:
+            yield
+        finally:
+            self._origin, self._case = before
 
     def note_variant(self, variant_id: str, path: Path, origin: Origin | None) -> None:
         """Remember where a variant stands, so that ``place_in_variant`` knows."""
@@ -99,12 +106,6 @@ class Report:
     def written(self, path: Path) -> Path:
         """The path in the file, of a path that may be that of an expanded variant."""
         return self._origin(path) if self._origin else path
-
-    def enter(self, origin: Origin | None, case: str) -> tuple[Origin | None, str]:
-        """Change the context; returns the one before."""
-        before = self._origin, self._case
-        self._origin, self._case = origin, case
-        return before
 
     def nearest(self, word: str, candidates: Iterable[str]) -> str:
         """``did you mean X?`` for the candidate most like a word, or nothing."""
@@ -134,17 +135,6 @@ class Report:
         if not self._unlisted:
             return []
         return [Problem(message=f"{self._unlisted} further problems are not listed", rule="limit-problems")]
-
-
-class _Within:
-    def __init__(self, report: Report, origin: Origin | None, case: str) -> None:
-        self._report, self._context = report, (origin, case)
-
-    def __enter__(self) -> None:
-        self._before = self._report.enter(*self._context)
-
-    def __exit__(self, *_: object) -> None:
-        self._report.enter(*self._before)
 
 
 @dataclass(frozen=True, slots=True)

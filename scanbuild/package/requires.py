@@ -19,7 +19,12 @@ _LIMIT_ADVICE: Final = {
 
 def parse_requires(node: Node | None) -> Requires:
     """The requirements of a manifest or a variant alone."""
-    if node is None or expect_object(node, "requires") is None:
+    if node is None:
+        return Requires()
+    if isinstance(node.value, list):
+        node.fail("type", "requires has to be an object, not a list", hint='write {"features": [...]}')
+        return Requires()
+    if expect_object(node, "requires") is None:
         return Requires()
     expect_keys(node, REQUIRES_KEYS, "requires", _ADVICE)
     return Requires(

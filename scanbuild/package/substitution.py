@@ -237,7 +237,7 @@ def text_form(value: Json) -> str:
         return "null"
     if isinstance(value, str):
         return value
-    from scanbuild.dialect.text import js_string
+    from scanbuild.dialect import js_string
 
     return js_string(value)
 

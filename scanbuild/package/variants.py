@@ -1,7 +1,7 @@
 """The list of variants (2.8), families expanded, and the rules that hold between them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from scanbuild.package.bindings import parse_handles
@@ -114,6 +114,8 @@ def _parse_variant(node: Node, index: int, general: General) -> Variant | None:
     variant_id = _variant_id(node.get_unless_null("id"), f"variant_{index}")
     contract = general.contract
     scratches = parse_intermediates(node.get("intermediates"), contract)
+    if scratches is None:
+        scratches, contract = {}, replace(contract, complete=False)
     around = Surroundings(contract, general.handles, scratches, f"{general.op_id}.{variant_id}")
     passes = required(node, "passes", "a variant")
     requires = node.get("requires")

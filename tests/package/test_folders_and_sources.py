@@ -66,6 +66,11 @@ def test_a_location_that_is_nothing_is_an_input_error(location: str) -> None:
         open_package(location, LoadOptions(), fetch=lambda url: b"")
 
 
+def test_a_mistyped_folder_that_looks_like_a_repository_is_told_as_a_folder() -> None:
+    with pytest.raises(InputError, match=r"no such folder.*version or a revision"):
+        open_package("dist/ai.onnx.Nothing", LoadOptions(), fetch=lambda url: b"")
+
+
 def test_a_folder_without_a_package_says_what_it_looked_for(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"build/webgpu/metadata\.json"):
         open_folder(tmp_path)

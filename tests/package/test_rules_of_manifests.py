@@ -108,6 +108,15 @@ def test_a_hint_names_the_way_out(edits: dict[str, Any], hint: str) -> None:
     assert any(hint in problem.hint for problem in problems)
 
 
+def test_what_refers_to_a_broken_intermediate_is_not_reported_again() -> None:
+    bound = ["x", "t", {"scratch": "u"}, {"name": "q", "scratch": "u", "elementType": "f32"}]
+    for broken in ([{"name": "t", "dtype": "float32"}], {"t": {}}):
+        edits = {"variants.0.intermediates": broken, "variants.0.passes.0.bindings": bound}
+        _, problems = parse_manifest(edited(BASE, edits))
+        assert len(problems) == 1
+        assert problems[0].path.startswith("$.variants[0].intermediates")
+
+
 def test_what_refers_to_a_broken_port_is_not_reported_again() -> None:
     _, problems = parse_manifest(edited(BASE, {"inputs.x.dtype": 5}))
     assert [problem.path for problem in problems] == ["$.inputs.x.dtype"]
