@@ -44,6 +44,7 @@ class Program:
     place: Place
     scope: Scope
     declared: list[Declaration]
+    declarations: str
     wgsl: str
 
 
@@ -90,16 +91,18 @@ class PassPlanner:
         A pass in a group that asks nothing about the repetition is planned once, for all its instances.
         """
         planned: list[PassPlan | None] = []
-        same: dict[int, PassPlan | None] = {}
+        first: dict[int, PassPlan | None] = {}
+        varies: dict[int, bool] = {}
         for instance in instances:
             key = id(instance.item)
-            if key in same:
-                known = same[key]
+            if key in first and not varies[key]:
+                known = first[key]
                 planned.append(known and replace(known, id=instance.id))
                 continue
             planned.append(self._plan_pass(self._program(instance, scope)))
-            if instance.repeat and "repeat" not in self._names_read(instance.item):
-                same[key] = planned[-1]
+            if key not in first:
+                first[key] = planned[-1]
+                varies[key] = "repeat" in self._names_read(instance.item)
         return planned
 
     def _names_read(self, item: Pass) -> frozenset[str]:
@@ -149,8 +152,9 @@ class PassPlanner:
         scope.define_all(item.derive, place)
         declared = declare(item, scope, self.buffers, place)
         check_structs(item.bindings, place.words, place.path)
-        wgsl = self.renderer.wgsl(item.shader, declared, scope, place)
-        return Program(instance=instance, place=place, scope=scope, declared=declared, wgsl=wgsl)
+        lines = declarations(declared)
+        wgsl = self.renderer.wgsl(item.shader, lines, scope, place)
+        return Program(instance=instance, place=place, scope=scope, declared=declared, declarations=lines, wgsl=wgsl)
 
     def _plan_pass(self, program: Program) -> PassPlan | None:
         """The plan of one pass; None if it is skipped."""
@@ -197,7 +201,7 @@ class PassPlanner:
         if not program.wgsl:
             raise fail(f"{place.words}: the template renders to nothing", rule="template-empty", file=shader)
         opaque = tuple(item.binding.name for item in program.declared if self._is_opaque(item))
-        key = (program.wgsl, declarations(program.declared), opaque, self.device.features)
+        key = (program.wgsl, program.declarations, opaque, self.device.features)
         verdict = self.renderer.verdicts.get(key)
         if verdict is None:
             verdict = _judge_text(program, opaque, self.device.features)

@@ -2,7 +2,7 @@
 
 import math
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
@@ -11,7 +11,7 @@ from scanbuild.errors import CallError
 from scanbuild.package.model import ABSENT
 from scanbuild.planning.failures import fail
 from scanbuild.planning.scope import Place, Scope
-from scanbuild.planning.wgsl import Declaration, declarations, inject_enables
+from scanbuild.planning.wgsl import inject_enables
 
 CACHE_ENTRIES: Final = 256
 
@@ -51,9 +51,9 @@ class Renderer:
     texts: Cache[str] = field(default_factory=Cache)
     verdicts: Cache[tuple[str, str]] = field(default_factory=Cache)
 
-    def wgsl(self, shader: str, declared: Sequence[Declaration], scope: Scope, place: Place) -> str:
+    def wgsl(self, shader: str, declarations: str, scope: Scope, place: Place) -> str:
         """The final text of a shader file; CallError with the place in the template where it fails."""
-        env = {"device": scope.request["device"], "wgsl": {"resourceDeclarations": declarations(declared)}}
+        env = {"device": scope.request["device"], "wgsl": {"resourceDeclarations": declarations}}
         context = {**scope.names, "env": env}
         try:
             template = self._template(shader, place)
