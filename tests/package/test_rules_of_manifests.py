@@ -110,7 +110,8 @@ def test_a_hint_names_the_way_out(edits: dict[str, Any], hint: str) -> None:
 
 def test_what_refers_to_a_broken_intermediate_is_not_reported_again() -> None:
     bound = ["x", "t", {"scratch": "u"}, {"name": "q", "scratch": "u", "elementType": "f32"}]
-    for broken in ([{"name": "t", "dtype": "float32"}], {"t": {}}):
+    mistakes: list[Any] = [[{"name": "t", "dtype": "float32"}], {"t": {}}]
+    for broken in mistakes:
         edits = {"variants.0.intermediates": broken, "variants.0.passes.0.bindings": bound}
         _, problems = parse_manifest(edited(BASE, edits))
         assert len(problems) == 1
