@@ -142,6 +142,8 @@ def _parse_port(node: Node, name: str, is_input: bool, constraints: Mapping[str,
     keys = INPUT_KEYS if is_input else OUTPUT_KEYS
     expect_keys(node, keys, what, _PORT_ADVICE if is_input else {**_PORT_ADVICE, **_OUTPUT_ADVICE})
     dtype_node, storage_node, shape, rank = (node.get(key) for key in ("dtype", "storage", "shape", "rank"))
+    if (node.path, "dtype") in node.report.misspelt:
+        return None
     dtype = None
     if dtype_node is not None:
         if not isinstance(dtype_node.value, str):

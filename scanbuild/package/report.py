@@ -51,6 +51,8 @@ class Report:
     def __init__(self) -> None:
         self.findings: dict[tuple[Path, str, str], Finding] = {}
         self._suggestions = 0
+        self.misspelt: set[tuple[Path, str]] = set()
+        """Members that are there under a wrong name, which is reported: object and right name."""
         self._unlisted = 0
         self._variants: dict[str, tuple[Path, Origin | None]] = {}
         self._origin: Origin | None = None
@@ -109,10 +111,15 @@ class Report:
 
     def nearest(self, word: str, candidates: Iterable[str]) -> str:
         """``did you mean X?`` for the candidate most like a word, or nothing."""
-        if self._suggestions >= _MAX_SUGGESTIONS or not word or len(word) > _MAX_WORD:
+        close = self.closest(word, candidates)
+        return f"did you mean {shown(close)}?" if close else ""
+
+    def closest(self, word: str, candidates: Iterable[str]) -> str:
+        """The candidate most like a word, or nothing; nothing after many questions, since each takes time."""
+        if self._suggestions >= _MAX_SUGGESTIONS:
             return ""
         self._suggestions += 1
-        return nearest(word, candidates)
+        return closest(word, candidates)
 
     @property
     def failed(self) -> bool:
@@ -202,12 +209,20 @@ def shown(value: Json) -> str:
 
 def nearest(word: str, candidates: Iterable[str]) -> str:
     """``did you mean X?`` for the candidate most like a word, or nothing."""
+    close = closest(word, candidates)
+    return f"did you mean {shown(close)}?" if close else ""
+
+
+def closest(word: str, candidates: Iterable[str]) -> str:
+    """The candidate most like a word; the empty text if none is like it, or the word is too long to ask."""
+    if not word or len(word) > _MAX_WORD:
+        return ""
     names = [name for name, _ in zip(candidates, range(_MAX_CANDIDATES), strict=False) if len(name) <= _MAX_WORD]
     lowered = {name.lower(): name for name in names}
     if word.lower() in lowered:
-        return f"did you mean {shown(lowered[word.lower()])}?"
+        return lowered[word.lower()]
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    return f"did you mean {shown(close[0])}?" if close else ""
+    return close[0] if close else ""
 
 
 def listed(words: Iterable[str]) -> str:

@@ -57,7 +57,11 @@ def expect_keys(node: Node, allowed: Collection[str], what: str, advice: Mapping
     for name in node.value:
         if name in allowed:
             continue
-        hint = (advice or {}).get(name) or node.nearest(name, allowed)
+        hint = (advice or {}).get(name, "")
+        if not hint:
+            hint = _spelling(node, name, [key for key in allowed if key not in node.value]) or node.nearest(
+                name, allowed
+            )
         if not hint and len(allowed) <= 6:
             hint = f"it has {listed(sorted(allowed))}"
         node.report.add(
@@ -65,11 +69,22 @@ def expect_keys(node: Node, allowed: Collection[str], what: str, advice: Mapping
         )
 
 
+def _spelling(node: Node, name: str, missing: list[str]) -> str:
+    """Which missing member is meant by a name that none has; it will not be reported as missing."""
+    close = node.report.closest(name, missing)
+    if not close:
+        return ""
+    node.report.misspelt.add((node.path, close))
+    return f"did you mean {shown(close)}?"
+
+
 def required(node: Node, name: str, what: str) -> Node | None:
-    """The member, or None after noting that it is missing."""
+    """The member, or None after noting that it is missing, unless it was found under a wrong name."""
     member = node.get(name)
-    if member is None and isinstance(node.value, dict):
-        node.fail("missing", f"{what} needs a member called {shown(name)}")
+    if member is None and isinstance(node.value, dict) and (node.path, name) not in node.report.misspelt:
+        close = node.report.closest(name, node.value)
+        hint = f"a member called {shown(close)} is there" if close else ""
+        node.fail("missing", f"{what} needs a member called {shown(name)}", hint=hint)
     return member
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scanbuild.package.manifest import check_manifest, parse_manifest
-from tests.package.building import BASE, edited
+from tests.package.building import BASE, GONE, PASS, edited
 
 RULES: list[dict[str, Any]] = [
     rule for group in json.loads(Path(__file__).with_name("rules.json").read_text("utf-8")).values() for rule in group
@@ -106,6 +106,28 @@ def test_all_problems_are_reported_at_once_in_the_order_of_the_text() -> None:
 def test_a_hint_names_the_way_out(edits: dict[str, Any], hint: str) -> None:
     _, problems = parse_manifest(edited(BASE, edits))
     assert any(hint in problem.hint for problem in problems)
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        {"variant": BASE["variants"], "variants": GONE},
+        {"variants.0.passes.0": {**PASS, "shader": GONE, "shaders": "s.wgsl"}},
+        {"variants.0.passes.0.dispatch": {"threads": 1, "workgroup_size": 64}},
+        {"variants.0.passes.0.bindings.0": {"names": "x", "name": "x"}},
+        {"args": {"a": {"kinds": "u32"}}},
+        {"tunables": {"a": {"defualt": 1}}},
+        {"inputs.x": {"dtyp": "float32"}},
+    ],
+)
+def test_a_misspelt_member_is_not_reported_as_missing_too(edits: dict[str, Any]) -> None:
+    value = edited(BASE, edits)
+    item = value.get("variants", [{"passes": [{}]}])[0]["passes"][0]
+    if item.get("shader") == GONE:
+        del item["shader"]
+    _, problems = parse_manifest(value)
+    assert [problem.rule for problem in problems] == ["unknown-key"]
+    assert "did you mean" in problems[0].hint
 
 
 def test_what_refers_to_a_broken_intermediate_is_not_reported_again() -> None:
