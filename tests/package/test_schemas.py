@@ -1,6 +1,7 @@
 """The schemas against the loader's own answers, and against the parsers."""
 
 import json
+import random
 import re
 from typing import Any
 
@@ -12,6 +13,7 @@ from scanbuild.package.jsonfile import parse_json
 from scanbuild.package.schema import schema_problems
 from scanbuild.resources import data_folder
 from tests.package.test_corpus_load import ENTRIES
+from tests.package.test_robustness import MANIFESTS, mutated
 
 ACCEPTED = [entry for entry in ENTRIES if entry["expect"] != "load-error"]
 
@@ -104,3 +106,14 @@ def test_the_metadata_schema_refuses_most_of_what_the_metadata_parser_refuses() 
     refused = [value for value in values if isinstance(value, dict) and metadata.parse_metadata(value)[0] is None]
     assert len(refused) > 50
     assert sum(validator.is_valid(value) for value in refused) < len(refused) * 0.25
+
+
+def test_no_mutation_that_the_parser_accepts_is_refused_by_the_schema() -> None:
+    validator, chance = Draft202012Validator(MANIFEST), random.Random(3)
+    accepted = 0
+    for _ in range(2000):
+        value = mutated(chance.choice(MANIFESTS), chance)
+        if manifest.parse_manifest(value)[0] is not None:
+            accepted += 1
+            assert [error.message for error in validator.iter_errors(value)] == []
+    assert accepted > 50
