@@ -6,13 +6,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from scanbuild.checking import calls, expressions, files, structure, templates, types, unused
+from scanbuild.checking import calls, cases, expressions, files, selection, shaders, structure, templates, types, unused
 from scanbuild.checking.reading import Read, read_package
 from scanbuild.checking.subject import Kind, Subject
 from scanbuild.checking.suppression import suppress
+from scanbuild.checking.trials import Trials, run_trials
 from scanbuild.errors import Problem
 
 Rule = Callable[[Subject], Iterable[Problem]]
+TrialRule = Callable[[Subject, Trials], Iterable[Problem]]
 
 STATIC_RULES: Final[tuple[Rule, ...]] = (
     files.line_ends,
@@ -51,8 +53,26 @@ STATIC_RULES: Final[tuple[Rule, ...]] = (
     unused.unused_scratches,
     unused.unused_types,
     unused.unused_templates,
+    cases.missing_oracles,
+    cases.missing_tests,
+    cases.idle_superseding,
 )
 """The rules that look at the package alone, in the order of their modules."""
+
+TRIAL_RULES: Final[tuple[TrialRule, ...]] = (
+    selection.refused_cases,
+    selection.refused_made_up,
+    selection.gaps,
+    selection.missing_features,
+    selection.unreached_variants,
+    selection.expected_variants,
+    shaders.workgroup_sizes,
+    shaders.overshoots,
+    shaders.unused_bindings,
+    shaders.missing_requirements,
+    shaders.array_lengths,
+)
+"""The rules that look at planned calls."""
 
 MAX_PROBLEMS: Final = 1000
 """So many problems are reported; a package with more is beyond help by listing."""
@@ -80,13 +100,17 @@ def check_path(path: Path) -> CheckResult:
     read = read_package(path)
     problems = list(read.problems)
     if read.subject is not None:
-        problems += check_subject(read.subject)
+        problems += check_subject(read.subject, planning=not any(item.severity == "error" for item in problems))
     return _result(path, read, problems)
 
 
-def check_subject(subject: Subject) -> list[Problem]:
-    """What the rules find; planning is tried only where nothing is certain to fail already."""
-    return apply(STATIC_RULES, subject)
+def check_subject(subject: Subject, *, planning: bool = True) -> list[Problem]:
+    """What the rules find. Calls are planned only where nothing is certain to fail already: they would fail of it."""
+    problems = apply(STATIC_RULES, subject)
+    if not planning or subject.kind == "manifest" or any(problem.severity == "error" for problem in problems):
+        return problems
+    trials = run_trials(subject)
+    return problems + list(chain.from_iterable(rule(subject, trials) for rule in TRIAL_RULES))
 
 
 def apply(rules: Iterable[Rule], subject: Subject) -> list[Problem]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from scanbuild.cases.casefile import CaseFile, read_benches, read_tests
+from scanbuild.cases.origin import source_of_build, state_folder
 from scanbuild.checking.places import JsonText
 from scanbuild.checking.sites import sites_of
 from scanbuild.checking.subject import CheckedCase, Kind, Subject
@@ -140,6 +141,7 @@ def _read_built(inner: Path) -> Read:
         raw=raw,
         cases=cases,
         case_files=tuple(texts[name] for name, _ in _CASE_FILES if name in texts),
+        has_reference=source_of_build(inner, manifest.op_id, state_folder()) is not None,
     )
     return Read(
         kind="built",

@@ -1,0 +1,140 @@
+"""Planning a package's cases, and requests made up around its conditions, on the built-in device profiles."""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from scanbuild.checking.devices import distinct_devices
+from scanbuild.checking.requests import Trial, case_trials, made_up_trials
+from scanbuild.checking.subject import Subject
+from scanbuild.errors import CallError, Problem
+from scanbuild.package.model import Manifest
+from scanbuild.planning.device import DeviceRecord
+from scanbuild.planning.passes import Program
+from scanbuild.planning.planner import Planner
+
+DEADLINE_S: Final = 1.2
+"""Made-up requests are not tried any more after this time, cases after five times as long."""
+
+SAMPLES: Final = 3
+"""So many requests of each variant have their shaders looked at."""
+
+NO_VARIANT: Final = "no-variant"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What came of one request on one device: a variant, or why the call is refused."""
+
+    trial: Trial
+    device: str
+    variant: str = ""
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def no_variant(self) -> bool:
+        """Whether it is refused because no variant takes it."""
+        return any(problem.rule == NO_VARIANT for problem in self.problems)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sample:
+    """The shaders of a variant for one request."""
+
+    variant: str
+    outcome: Outcome
+    programs: tuple[Program, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trials:
+    """All outcomes. ``complete`` is false where time ran out before everything was tried."""
+
+    outcomes: tuple[Outcome, ...]
+    samples: tuple[Sample, ...]
+    devices: Mapping[str, DeviceRecord]
+    complete: bool
+    planner: Planner = field(repr=False)
+
+    @property
+    def reached(self) -> frozenset[str]:
+        """The variants that some request selects."""
+        return frozenset(outcome.variant for outcome in self.outcomes) - {""}
+
+    def of_cases(self) -> list[Outcome]:
+        """The outcomes of the package's own cases."""
+        return [outcome for outcome in self.outcomes if outcome.trial.change == "case"]
+
+    def made_up(self) -> list[Outcome]:
+        """The outcomes of all other requests."""
+        return [outcome for outcome in self.outcomes if outcome.trial.change != "case"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Package:
+    """A subject as planning sees a package."""
+
+    subject: Subject
+
+    @property
+    def manifest(self) -> Manifest:
+        return self.subject.manifest
+
+    def templates(self, variant_id: str) -> Mapping[str, str]:
+        return self.subject.files_of(self.manifest.variant(variant_id))
+
+
+def run_trials(subject: Subject) -> Trials:
+    """Plan everything worth planning, within bounds."""
+    started = time.monotonic()
+    planner = Planner(_Package(subject))
+    devices = distinct_devices(subject)
+    cases = case_trials(subject)
+    outcomes, in_time = _planned(planner, cases, devices, started + 5 * DEADLINE_S)
+    accepted = {outcome.trial.key: outcome.trial for outcome in outcomes if outcome.variant}
+    made_up = made_up_trials(subject, list(accepted.values()))
+    more, all_tried = _planned(planner, made_up, devices, started + DEADLINE_S)
+    outcomes += more
+    return Trials(
+        outcomes=tuple(outcomes),
+        samples=tuple(_samples(planner, outcomes, devices)),
+        devices=devices,
+        complete=in_time and all_tried,
+        planner=planner,
+    )
+
+
+def _planned(
+    planner: Planner, trials: Iterable[Trial], devices: Mapping[str, DeviceRecord], deadline: float
+) -> tuple[list[Outcome], bool]:
+    outcomes: list[Outcome] = []
+    for name, device in devices.items():
+        for trial in trials:
+            if time.monotonic() > deadline:
+                return outcomes, False
+            outcomes.append(_outcome(planner, trial, name, device))
+    return outcomes, True
+
+
+def _outcome(planner: Planner, trial: Trial, name: str, device: DeviceRecord) -> Outcome:
+    try:
+        variant = planner.prepare(trial.request, device).plan.variant
+    except CallError as error:
+        return Outcome(trial=trial, device=name, problems=error.problems)
+    return Outcome(trial=trial, device=name, variant=variant)
+
+
+def _samples(planner: Planner, outcomes: Iterable[Outcome], devices: Mapping[str, DeviceRecord]) -> Iterable[Sample]:
+    """The shaders of a few requests for each variant, of different dtypes as far as there are."""
+    counts: dict[str, int] = {}
+    seen: set[tuple[str, str]] = set()
+    for outcome in outcomes:
+        types = repr([getattr(value, "dtype", None) for value in outcome.trial.request.inputs.values()])
+        key = (outcome.variant, types)
+        if not outcome.variant or key in seen or counts.get(outcome.variant, 0) >= SAMPLES:
+            continue
+        seen.add(key)
+        counts[outcome.variant] = counts.get(outcome.variant, 0) + 1
+        programs = planner.programs(outcome.trial.request, devices[outcome.device], outcome.variant)
+        yield Sample(variant=outcome.variant, outcome=outcome, programs=tuple(programs))
