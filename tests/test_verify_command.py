@@ -250,6 +250,20 @@ def test_broken_cases_are_told_with_line_and_column(tmp_path: Path):
     assert "$.cases[0].outputs" in ran.stderr
 
 
+def test_broken_metadata_is_told_with_its_whole_path(tmp_path: Path):
+    folder = write_package(tmp_path, manifest(), GOOD)
+    (folder / "metadata.json").write_text("{")
+    ran = verify(folder, cwd=tmp_path)
+    assert (ran.returncode, f"{folder / 'metadata.json'}:1:2" in ran.stderr) == (2, True)
+
+
+def test_names_from_a_package_do_not_steer_the_terminal(tmp_path: Path):
+    write_package(tmp_path, manifest(), [case("red \x1b[31m \ud800", [1], [3])])
+    ran = verify(cwd=tmp_path)
+    assert "\x1b" not in ran.stdout + ran.stderr
+    assert "red \\x1b[31m \\ud800" in ran.stdout
+
+
 def test_adapters_are_listed(tmp_path: Path):
     ran = verify("--list-adapters", cwd=tmp_path)
     assert ran.returncode == 0

@@ -4,14 +4,14 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from io import StringIO
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from scanbuild.commands.console import Console, printable, verbosity_options
-from scanbuild.errors import CheckFailedError, InputError, Problem
+from scanbuild.errors import CheckFailedError, InputError, LoadError, Problem
 
 if TYPE_CHECKING:
     from scanbuild.cases.casefile import CaseFile
@@ -119,7 +119,8 @@ def _verify(
     reference = _reference_folder(folder, package.manifest.op_id, source)
     with Session(WorkerSettings(folder=folder, source=reference, **settings)) as session:
         ready = session.start()
-        console.say(f"{package.manifest.op_id}: {len(chosen)} cases on {ready.described}")
+        count = "1 case" if len(chosen) == 1 else f"{len(chosen)} cases"
+        console.say(f"{package.manifest.op_id}: {count} on {ready.described}")
         results = tuple(_results(console, session, names, set(chosen)))
     report = VerifyReport(manifest=package.manifest, engine=settings["engine"], adapter=ready.adapter, results=results)
     if json_file is not None:
@@ -138,7 +139,10 @@ def _read_package(folder: Path) -> "tuple[Package, CaseFile]":
     from scanbuild.package.metadata import read_metadata
     from scanbuild.package.text import decode
 
-    metadata = read_metadata(decode((folder / "metadata.json").read_bytes()))
+    try:
+        metadata = read_metadata(decode((folder / "metadata.json").read_bytes()))
+    except LoadError as error:
+        raise LoadError(*(replace(item, file=str(folder / item.file)) for item in error.problems)) from None
     problems = compare_digests(metadata.files, folder_digests(folder), str(folder))
     if problems:
         raise CheckFailedError(*problems)
@@ -176,7 +180,8 @@ def _results(console: Console, session: "Session", names: Sequence[str], chosen:
 
 
 def _present(console: Console, report: "VerifyReport", described: str, *, whole: bool) -> None:
-    console.say(_table(report))
+    if console.verbosity >= 0:
+        _print_table(report)
     failed = [item for item in report.results if item.status == "failed"]
     for item in report.results:
         if item.message and item.status != "failed":
@@ -194,27 +199,25 @@ def _present(console: Console, report: "VerifyReport", described: str, *, whole:
         console.say(f"No case reached on this device: {', '.join(report.unreached)}")
 
 
-def _table(report: "VerifyReport") -> str:
+def _print_table(report: "VerifyReport") -> None:
     """The table of all cases, as wide as the terminal, or wide enough where there is none."""
     from rich.console import Console as RichConsole
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name, how in (("case", "left"), ("variant", "left"), ("adapter", "left")):
-        table.add_column(name, justify=how, overflow="fold")  # type: ignore[arg-type]
-    for name in ("abs error", "ULP", "ms", "verdict"):
-        table.add_column(name, justify="left" if name == "verdict" else "right", no_wrap=True)
+    for name in ("case", "variant", "adapter"):
+        table.add_column(name, overflow="fold")
+    for name in ("abs error", "ULP", "ms"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    adapter = str(report.adapter["name"]).partition(" (")[0]
     for item in report.results:
-        cells = [item.name, item.variant or "-", str(report.adapter["name"]), *_numbers(item)]
-        style = _COLOURS[item.status]
-        table.add_row(*(Text(printable(cell)) for cell in cells), Text(_VERDICTS[item.status], style=style))
-    terminal = sys.stdout.isatty()
-    width = None if terminal else _PIPE_WIDTH
-    out = StringIO()
-    rich = RichConsole(file=out, width=width, force_terminal=terminal, no_color=bool(os.environ.get("NO_COLOR")))
-    rich.print(table)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+        cells = [item.name, item.variant or "-", adapter, *_numbers(item)]
+        verdict = Text(_VERDICTS[item.status], style=_COLOURS[item.status])
+        table.add_row(*(Text(printable(cell)) for cell in cells), verdict)
+    width = None if sys.stdout.isatty() else _PIPE_WIDTH
+    RichConsole(file=sys.stdout, width=width, no_color=bool(os.environ.get("NO_COLOR"))).print(table)
 
 
 def _numbers(item: "CaseResult") -> list[str]:
