@@ -102,12 +102,12 @@ def _check(console: Console, built: "Build", target: Path) -> None:
 
 def _render_locally(console: Console, built: "Build", folder: Path) -> None:
     """Write what the adapter at hand would get. Its trouble is not the package's, and only told."""
-    from scanbuild.gpu import open_engine
+    from scanbuild.gpu import open_engine, quiet_drivers
     from scanbuild.publishing.rendering import render_cases
     from scanbuild.publishing.writer import remove_folder, write_folder
 
     try:
-        with open_engine("wgpu") as engine:
+        with quiet_drivers(), open_engine("wgpu") as engine:
             record, name = engine.record, engine.adapter.describe()
         rendering = render_cases(built.package, built.cases, {"local": record}, refusals=True)
     except ScanbuildError as error:
