@@ -17,7 +17,6 @@ from scanbuild.commands.faults import report_failure
 # Name -> (module:attribute, summary). In the order in which a newcomer meets them.
 COMMANDS = {
     "check": ("scanbuild.commands.check:check", "Find what is wrong with a package, without a GPU."),
-    "check": ("scanbuild.commands.check:check", "Find what is wrong with a package, without a GPU."),
     "render": ("scanbuild.commands.render:render", "Turn a source package into a package the loader accepts."),
     "verify": ("scanbuild.commands.verify:verify", "Run a package's test cases on a WebGPU adapter."),
     "publish": ("scanbuild.commands.publish:publish", "Lay a package out for the Hub, with its kernel card."),
