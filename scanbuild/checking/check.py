@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from scanbuild.checking import calls, cases, expressions, files, selection, shaders, structure, templates, types, unused
+from scanbuild.checking.places import as_stage
 from scanbuild.checking.reading import Read, read_package
 from scanbuild.checking.subject import Kind, Subject
 from scanbuild.checking.suppression import suppress
-from scanbuild.checking.trials import Trials, run_trials
+from scanbuild.checking.trials import NO_VARIANT, Trials, run_trials
 from scanbuild.errors import Problem
+from scanbuild.package.jsonfile import parse_path
 
 Rule = Callable[[Subject], Iterable[Problem]]
 TrialRule = Callable[[Subject, Trials], Iterable[Problem]]
@@ -110,7 +112,23 @@ def check_subject(subject: Subject, *, planning: bool = True) -> list[Problem]:
     if not planning or subject.kind == "manifest" or any(problem.severity == "error" for problem in problems):
         return problems
     trials = run_trials(subject)
-    return problems + list(chain.from_iterable(rule(subject, trials) for rule in TRIAL_RULES))
+    problems += chain.from_iterable(rule(subject, trials) for rule in TRIAL_RULES)
+    return _explained(problems, subject)
+
+
+def _explained(problems: list[Problem], subject: Subject) -> list[Problem]:
+    """A case that no variant takes because of a misspelt member: the misspelling is the error, and told once."""
+    refused = [problem for problem in problems if problem.rule == NO_VARIANT and problem.severity == "error"]
+    causes: set[Problem] = set()
+    explained: set[Problem] = set()
+    for problem in problems:
+        clause = subject.text.get(parse_path(problem.path)) if problem.rule == "unknown-member" else None
+        for item in refused if isinstance(clause, str) else ():
+            if f"`{clause}`" in item.message:
+                causes.add(problem)
+                explained.add(item)
+    left = [problem for problem in problems if problem not in explained]
+    return [as_stage(problem, "error", "call") if problem in causes else problem for problem in left]
 
 
 def apply(rules: Iterable[Rule], subject: Subject) -> list[Problem]:

@@ -48,10 +48,10 @@ class JsonText:
         family was replaced in it), the place is that of the text as a whole.
         """
         line, column = self.place(path)
-        if self.get(path) != written or offset <= 0:
+        if self.get(path) != written:
             return line, column
         start = self._offset(line, column)
-        raw = self.text[start + 1 : start + 2 + 12 * offset]
+        raw = self.text[start + 1 : start + 1 + 12 * offset]
         width = 0
         for count, found in enumerate(_CHARACTER.finditer(raw), start=1):
             if count > offset:

@@ -86,7 +86,7 @@ def locate(subject: Subject, problem: Problem, outcome: Outcome) -> Problem:
 def refused_made_up(subject: Subject, trials: Trials) -> Iterator[Problem]:
     """A call that a variant takes and that fails all the same, for a request the conditions let through."""
     accepted = {outcome.trial.key for outcome in trials.outcomes if outcome.variant}
-    told: set[tuple[object, ...]] = set()
+    told = {_spot(problem) for problem in refused_cases(subject, trials)}
     for outcome in trials.made_up():
         base = outcome.trial.base
         fine = base is not None and base.key in accepted
@@ -97,10 +97,9 @@ def refused_made_up(subject: Subject, trials: Trials) -> Iterator[Problem]:
             if not presence and not _is_behind_selection(problem):
                 continue
             placed = locate(subject, problem, outcome)
-            key = (placed.file, placed.line, placed.column, placed.rule)
-            if key in told:
+            if _spot(placed) in told:
                 continue
-            told.add(key)
+            told.add(_spot(placed))
             words = f"{outcome.trial.words} ({shortened(outcome.trial.described, 160)}) on {outcome.device}"
             hint = placed.hint or "let the conditions refuse such a request, or make the expression safe for it"
             message = f"{words}: {placed.message}"
@@ -108,6 +107,10 @@ def refused_made_up(subject: Subject, trials: Trials) -> Iterator[Problem]:
                 yield replace(placed, message=message, hint=hint)
             else:
                 yield replace(placed, message=message, hint=hint, rule="call-refused", severity="warning", stage="own")
+
+
+def _spot(problem: Problem) -> tuple[object, ...]:
+    return problem.file, problem.line, problem.column, problem.rule
 
 
 def _is_behind_selection(problem: Problem) -> bool:

@@ -68,6 +68,11 @@ def _hint(error: DialectError, subject: Subject, file: str) -> str:
             return advice
     if "&&" in line or "||" in line:
         return "write `and` and `or`"
+    before = line[: (error.column or 1) - 1]
+    opened = max(before.rfind("{{"), before.rfind("{%"))
+    if opened >= 0 and "}" in before[opened:]:
+        end = "}}" if before[opened + 1] == "{" else "%}"
+        return f"the tag that begins in column {opened + 1} is not closed by `{end}`"
     return ""
 
 
