@@ -87,25 +87,28 @@ def test_an_edited_file_is_found_before_anything_runs(tmp_path: Path):
     assert ran.stdout == ""
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        "fn main( {",
-        "@compute @workgroup_size(64) fn other() {}",
-        DOUBLE.replace("y[id.x] =", "x[id.x] ="),
-        "{{ nothing.of.this }}",
-        DOUBLE.replace("workgroup_size(64)", "workgroup_size(99999)"),
-    ],
-    ids=["syntax", "no main", "writes an input", "template", "workgroup"],
-)
-def test_a_case_whose_shader_is_refused_fails_and_the_others_run(tmp_path: Path, broken: str):
-    made = manifest(variant("bad", "bad.wgsl.jinja", priority=1, when=["shapes.x[0] == 3"]), variant("main"))
-    cases = [GOOD[0], case("hits", [1, 2, 3], [2, 4, 6]), GOOD[1]]
-    write_package(tmp_path, made, cases, {"bad.wgsl.jinja": broken})
+BROKEN = {
+    "syntax": "fn main( {",
+    "no_main": "@compute @workgroup_size(64) fn other() {}",
+    "writes_an_input": DOUBLE.replace("y[id.x] =", "x[id.x] ="),
+    "template": "{{ nothing.of.this }}",
+    "workgroup": DOUBLE.replace("workgroup_size(64)", "workgroup_size(99999)"),
+}
+
+
+def test_cases_whose_shaders_are_refused_fail_and_the_others_run(tmp_path: Path):
+    variants = [
+        variant(name, f"{name}.wgsl.jinja", priority=1, when=[f"shapes.x[0] == {count}"])
+        for count, name in enumerate(BROKEN, start=3)
+    ]
+    cases = [case(name, [1.0] * count, [2.0] * count) for count, name in enumerate(BROKEN, start=3)]
+    shaders = {f"{name}.wgsl.jinja": text for name, text in BROKEN.items()}
+    write_package(tmp_path, manifest(*variants, variant("main")), [GOOD[0], *cases, GOOD[1]], shaders)
     report, ran = report_of(tmp_path)
     assert ran.returncode == 1
-    assert [item["status"] for item in report["cases"]] == ["passed", "failed", "passed"]
-    assert "bad.wgsl.jinja" in report["cases"][1]["message"]
+    assert [item["status"] for item in report["cases"]] == ["passed", *["failed"] * len(BROKEN), "passed"]
+    for item, name in zip(report["cases"][1:], BROKEN, strict=False):
+        assert f"{name}.wgsl.jinja" in item["message"]
 
 
 SLOW = """{{ env.wgsl.resourceDeclarations }}
