@@ -17,10 +17,9 @@ from .values import UNDEFINED, Function, NameSet, Plain
 RESERVED_NAMES = (
     frozenset(HELPERS)
     | frozenset(CONSTANTS)
-    | frozenset(
-        "repeat tunables dtypes logicalDtypes tensorDtypes ranks shapes present args attrs device env constants derive "
-        "source DISPATCH_FOLD_WIDTH f16Ok range loop namespace dict".split()
-    )
+    | {"repeat", "tunables", "dtypes", "logicalDtypes", "tensorDtypes", "ranks", "shapes", "present", "args", "attrs"}
+    | {"device", "env", "constants", "derive", "source", "DISPATCH_FOLD_WIDTH", "f16Ok"}
+    | {"range", "loop", "namespace", "dict"}
 )
 """Names that no derive may have."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from .errors import value_error
 from .methods import OBJECT_METHODS, STRING_METHODS, bound
 from .operators import describe, is_string
-from .text import units, well_formed
+from .text import unit_length, units, well_formed
 from .values import BROKEN, HOLE, UNDEFINED, Budget, Namespace, Value, Whole
 
 
@@ -31,7 +31,7 @@ def member(holder: Value, name: str) -> Value:
 
 def _string_member(text: str, name: str) -> Value:
     if name == "length":
-        return len(units(text))
+        return unit_length(text)
     return bound(name, STRING_METHODS[name], text) if name in STRING_METHODS else UNDEFINED
 
 
@@ -39,6 +39,8 @@ def item(holder: Value, index: Value) -> Value:
     """``holder[index]``"""
     if type(index) is str:
         return member(holder, index)
+    if index is BROKEN and holder is not BROKEN and holder is not HOLE:
+        return UNDEFINED
     if type(index) in (int, Whole) and (isinstance(holder, (list, tuple)) or is_string(holder)):
         return _element(holder, index)
     if isinstance(holder, (list, tuple)) or is_string(holder):
@@ -54,7 +56,7 @@ def _element(holder: Value, index: float) -> Value:
     if holder is BROKEN:
         raise value_error(f"{describe(holder)} has no elements")
     sequence = units(holder) if type(holder) is str else holder
-    place = 0 if index != index else -1 if math.isinf(index) else int(index)
+    place = 0 if math.isnan(index) else -1 if math.isinf(index) else int(index)
     if math.isinf(index) or not -len(sequence) <= place < len(sequence):
         return BROKEN if type(holder) is str else UNDEFINED
     value = sequence[place]
@@ -79,7 +81,7 @@ def slice_of(holder: Value, bounds: Callable[[], tuple[Value, Value, Value]], bu
 def _places(length: int, start: Value, stop: Value, step: float) -> range:
     """The indices that a slice names. Infinite bounds reach the end, NaN reaches nothing."""
     given = [value for value in (start, stop, step) if value is not UNDEFINED]
-    if step == 0 or any(value != value for value in given):
+    if step == 0 or any(math.isnan(value) for value in given):
         return range(0)
     low, high = (0, length) if step > 0 else (-1, length - 1)
     first = _clamp(start, length, low, high, low if step > 0 else high)

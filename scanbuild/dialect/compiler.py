@@ -14,7 +14,7 @@ from . import operators
 from .access import item, member, slice_of
 from .arguments import Arguments
 from .errors import DialectError, value_error
-from .filters import LITERAL_ARGUMENTS, apply_bare, apply_called, select_by
+from .filters import INSTANT, LITERAL_ARGUMENTS, apply_bare, apply_called, select_by
 from .operators import describe, raw_truthy, truthy
 from .predicates import apply_test, find_attribute_test, find_test
 from .scope import MISSING, Scope
@@ -58,7 +58,7 @@ class Compiler:
     def __init__(self, direct: frozenset[str]) -> None:
         self.direct = direct
 
-    def expression(self, node: nodes.Expr) -> Run:
+    def expression(self, node: nodes.Node) -> Run:
         """The closure of a node."""
         visit: Callable[[Any], Run] = getattr(self, f"_{type(node).__name__.lower()}", self._chain)
         return visit(node)
@@ -68,7 +68,7 @@ class Compiler:
 
     def _const(self, node: nodes.Const) -> Run:
         value = node.value
-        return lambda scope: value
+        return lambda _scope: value
 
     def _name(self, node: nodes.Name) -> Run:
         name = node.name
@@ -186,6 +186,7 @@ class Compiler:
         def run(scope: Scope) -> Value:
             value = operand(scope)
             try:
+                scope.budget.charge(value)
                 return apply_test(find_test(name), value)
             except DialectError as error:
                 raise _placed(error, offset) from None
@@ -200,6 +201,8 @@ class Compiler:
         def run(scope: Scope) -> Value:
             value = holder(scope)
             try:
+                if type(value) is str:
+                    scope.budget.charge(value)
                 return member(value, name) if type(name) is str else item(value, name)
             except DialectError as error:
                 raise _placed(error, offset) from None
@@ -217,6 +220,8 @@ class Compiler:
             value = holder(scope)
             place = index(scope)
             try:
+                if type(value) is str:
+                    scope.budget.charge(value)
                 return item(value, place)
             except DialectError as error:
                 raise _placed(error, offset) from None
@@ -242,7 +247,7 @@ class Compiler:
         """The arguments of a call: positional ones, then named ones."""
         positional = [self.expression(child) for child in node.args]
         star = None if node.dyn_args is None else self.expression(node.dyn_args)
-        named = [(keyword.key, self.expression(keyword.value)) for keyword in node.kwargs]
+        named = [(str(keyword.key), self.expression(keyword.value)) for keyword in node.kwargs]
         double_star = None if node.dyn_kwargs is None else self.expression(node.dyn_kwargs)
         if star is None and not named and double_star is None:
             return lambda scope: ([run(scope) for run in positional], {})
@@ -250,7 +255,9 @@ class Compiler:
         def run(scope: Scope) -> tuple[list[Value], dict[str, Value]]:
             args = [run(scope) for run in positional]
             if star is not None:
-                args.extend(_unpack(star(scope)))
+                values = _unpack(star(scope))
+                scope.budget.charge(values)
+                args.extend(values)
             keywords: dict[str, Value] = {}
             for key, run_value in named:
                 _add_keyword(keywords, key, run_value(scope))
@@ -295,13 +302,14 @@ class Compiler:
         name: str | None = node.name
         if name is None:
             return _no_filter
-        if node.args is None:
-            return lambda value, scope: apply_bare(name, value, scope.budget)
+        if _is_bare(node):
+            return _bare(name)
         if name in LITERAL_ARGUMENTS:
             return _selecting(node)
         given = self.given(node)
 
         def apply(value: Value, scope: Scope) -> Value:
+            scope.budget.charge(value)
             return apply_called(name, value, Arguments(*given(scope)), scope.budget)
 
         return apply
@@ -318,7 +326,7 @@ def _single(start: Run, apply: operators.Binary, right: Run, offset: int) -> Run
     return run
 
 
-def _undefined(scope: Scope) -> Value:
+def _undefined(_scope: Scope) -> Value:
     return UNDEFINED
 
 
@@ -373,7 +381,21 @@ def call(function: Value, args: list[Value], scope: Scope) -> Value:
     return result
 
 
-def _no_filter(value: Value, scope: Scope) -> Value:
+def _is_bare(node: nodes.Filter) -> bool:
+    args: Any = node.args
+    return args is None
+
+
+def _bare(name: str) -> Callable[[Value, Scope], Value]:
+    def apply(value: Value, scope: Scope) -> Value:
+        if name not in INSTANT:
+            scope.budget.charge(value)
+        return apply_bare(name, value, scope.budget)
+
+    return apply
+
+
+def _no_filter(_value: Value, _scope: Scope) -> Value:
     raise value_error("a filter is a name, with or without arguments")
 
 
@@ -385,6 +407,7 @@ def _selecting(node: nodes.Filter) -> Callable[[Value, Scope], Value]:
     attribute, test_name, operand = (*texts, None, None, None)[:3]
 
     def apply(value: Value, scope: Scope) -> Value:
+        scope.budget.charge(value)
         if not isinstance(value, (list, tuple)):
             raise value_error(f"{name}() needs a list of objects, not {describe(value)}")
         for element in value:

@@ -1,5 +1,6 @@
 """Filters: those without parentheses by the type of their operand, those with arguments by name."""
 
+import math
 from collections.abc import Callable
 from typing import Final, NoReturn
 
@@ -11,13 +12,13 @@ from .operators import check_operands, describe, floor, is_string, raw_text, tru
 from .printing import Style, element_text, list_text, to_json
 from .sorting import attribute_of, sort
 from .text import WHITE_SPACE, parse_float, parse_int, unit_length
-from .values import BROKEN, HOLE, UNDEFINED, Budget, KeywordArguments, Namespace, Native, Value, Whole, whole
+from .values import BROKEN, HOLE, UNDEFINED, Budget, KeywordArguments, Namespace, Value, Whole, whole
 
 Bare = Callable[[Value, Budget], Value]
 Called = Callable[[Value, Arguments, Budget], Value]
 
 
-def _unique(values: Value, budget: Budget) -> Value:
+def _unique(values: Value, _budget: Budget) -> Value:
     seen: dict[object, Value] = {}
     for value in values:
         seen.setdefault(unique_key(_present(value)), value)
@@ -63,7 +64,7 @@ def _float_of_text(text: Value) -> Value:
     return 0.0 if number is None else number
 
 
-def _abs(number: Value, budget: Budget) -> Value:
+def _abs(number: Value, _budget: Budget) -> Value:
     return abs(number) if type(number) is not Whole else whole(abs(float(number)))
 
 
@@ -80,11 +81,11 @@ def _on_text(function: Callable[[str], Value]) -> Bare:
 
 
 _LIST_FILTERS: Final[dict[str, Bare]] = {
-    "list": lambda values, budget: values,
-    "first": lambda values, budget: values[0] if values else HOLE,
-    "last": lambda values, budget: values[-1] if values else HOLE,
-    "length": lambda values, budget: len(values),
-    "reverse": lambda values, budget: list(values[::-1]),
+    "list": lambda values, _budget: values,
+    "first": lambda values, _budget: values[0] if values else HOLE,
+    "last": lambda values, _budget: values[-1] if values else HOLE,
+    "length": lambda values, _budget: len(values),
+    "reverse": lambda values, _budget: list(values[::-1]),
     "sort": lambda values, budget: sort(list(values), lambda value: value, budget),
     "join": lambda values, budget: _join(values, "", budget),
     "string": list_text,
@@ -98,28 +99,28 @@ _TEXT_FILTERS: Final[dict[str, Bare]] = {
     "capitalize": _on_text(capitalize),
     "trim": _on_text(lambda text: text.strip(WHITE_SPACE)),
     "indent": lambda text, budget: _indent(_on_text(str)(text, budget), "    ", False, False, budget),
-    "join": lambda text, budget: text,
-    "string": lambda text, budget: text,
-    "int": lambda text, budget: _int_of_text(text),
-    "float": lambda text, budget: _float_of_text(text),
+    "join": lambda text, _budget: text,
+    "string": lambda text, _budget: text,
+    "int": lambda text, _budget: _int_of_text(text),
+    "float": lambda text, _budget: _float_of_text(text),
 }
 _NUMBER_FILTERS: Final[dict[str, Bare]] = {
     "abs": _abs,
-    "int": lambda number, budget: number if type(number) is int else whole(floor(float(number))),
-    "float": lambda number, budget: float(number),
-    "string": lambda number, budget: element_text(number),
+    "int": lambda number, _budget: number if type(number) is int else whole(floor(float(number))),
+    "float": lambda number, _budget: float(number),
+    "string": lambda number, _budget: element_text(number),
 }
 _BOOLEAN_FILTERS: Final[dict[str, Bare]] = {
-    "bool": lambda flag, budget: flag,
-    "int": lambda flag, budget: int(flag),
-    "float": lambda flag, budget: float(flag),
-    "string": lambda flag, budget: "true" if flag else "false",
+    "bool": lambda flag, _budget: flag,
+    "int": lambda flag, _budget: int(flag),
+    "float": lambda flag, _budget: float(flag),
+    "string": lambda flag, _budget: "true" if flag else "false",
 }
 _OBJECT_FILTERS: Final[dict[str, Bare]] = {
-    "items": lambda members, budget: items(members),
-    "length": lambda members, budget: len(members),
-    "keys": lambda members, budget: list(members),
-    "values": lambda members, budget: list(members.values()),
+    "items": lambda members, _budget: items(members),
+    "length": lambda members, _budget: len(members),
+    "keys": lambda members, _budget: list(members),
+    "values": lambda members, _budget: list(members.values()),
     "dictsort": lambda members, budget: OBJECT_METHODS["dictsort"](members, [], budget),
     "get": lambda members, budget: OBJECT_METHODS["get"](members, [], budget),
 }
@@ -185,7 +186,7 @@ def _tojson(operand: Value, given: Arguments, budget: Budget) -> Value:
     separators = named.get(0, "separators", None)
     if separators is not None and not _two_strings(separators):
         raise value_error("separators must be two strings")
-    width = 0 if indent is None or indent != indent else indent
+    width = 0 if indent is None or math.isnan(indent) else indent
     default = (",", ": ") if width else (", ", ": ")
     style = Style(
         indent=width,
@@ -209,11 +210,11 @@ def _join_with(operand: Value, given: Arguments, budget: Budget) -> Value:
     return _join(operand, separator, budget)
 
 
-def _int_or(operand: Value, given: Arguments, budget: Budget) -> Value:
+def _int_or(operand: Value, given: Arguments, _budget: Budget) -> Value:
     return _number_or(operand, given, parse_int, whole, int)
 
 
-def _float_or(operand: Value, given: Arguments, budget: Budget) -> Value:
+def _float_or(operand: Value, given: Arguments, _budget: Budget) -> Value:
     return _number_or(operand, given, parse_float, float, float)
 
 
@@ -234,7 +235,7 @@ def _number_or(
     raise value_error(f"{describe(operand)} is no number")
 
 
-def _default(operand: Value, given: Arguments, budget: Budget) -> Value:
+def _default(operand: Value, given: Arguments, _budget: Budget) -> Value:
     fallback = Arguments(given.args, {}).get(0, "", "")
     if given.flag(1, "boolean") and not truthy(operand):
         return fallback
@@ -278,7 +279,7 @@ def _indent_by(operand: Value, given: Arguments, budget: Budget) -> Value:
         raise value_error("indent() needs a whole number of blanks, from 0 on")
     if width > MAX_ITEMS:
         raise limit_error(f"an indentation of more than {MAX_ITEMS} blanks")
-    prefix = " " * int(width) if width == width else ""
+    prefix = " " * int(width) if not math.isnan(width) else ""
     return _indent(operand, prefix, _raw_flag(first), _raw_flag(blank), budget)
 
 
@@ -311,6 +312,9 @@ _LIST_CALLED: Final[dict[str, Called]] = {"sort": _sort, "map": _map}
 _TEXT_CALLED: Final[dict[str, Called]] = {"indent": _indent_by, "replace": _replace}
 _OBJECT_CALLED: Final[dict[str, Called]] = {name: _object_method(name) for name in OBJECT_METHODS}
 
+INSTANT: Final = frozenset({"safe", "list", "first", "last", "length"})
+"""Filters that do not look at all of a list (nor, but for ``length``, exist for strings)."""
+
 LITERAL_ARGUMENTS: Final = frozenset({"selectattr", "rejectattr"})
 """Filters of lists whose arguments must be written as strings."""
 
@@ -329,6 +333,7 @@ def select_by(
             chosen.append(item)
     budget.spend(len(chosen))
     return chosen
+
 
 BARE_FILTERS: Final = frozenset({"safe", "tojson"}).union(*_BARE.values())
 """Filters that some value has without parentheses."""

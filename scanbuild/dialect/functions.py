@@ -21,7 +21,7 @@ CONSTANTS: Final[Mapping[str, Plain]] = {
 }
 
 
-def _namespace(arguments: list[Value], scope: Any) -> Value:
+def _namespace(arguments: list[Value], _scope: Any) -> Value:
     args = list(arguments)
     named = args.pop() if args and isinstance(args[-1], KeywordArguments) else {}
     if len(args) > 1:
@@ -45,12 +45,12 @@ def _entry(pair: Value) -> tuple[str, Value]:
     raise value_error("namespace() takes an object or a list of pairs, each a key and a value")
 
 
-def _raise_exception(arguments: list[Value], scope: Any) -> Value:
+def _raise_exception(arguments: list[Value], _scope: Any) -> Value:
     message = arguments[0] if arguments and type(arguments[0]) is str else "raise_exception() was called"
     raise value_error(message)
 
 
-def _range(arguments: list[Value], scope: Any) -> Value:
+def _range(arguments: list[Value], _scope: Any) -> Value:
     start, stop, step = (*[_raw(value) for value in arguments], UNDEFINED, UNDEFINED, UNDEFINED)[:3]
     if stop is UNDEFINED:
         start, stop = 0, start

@@ -84,7 +84,7 @@ class ExpressionParser(JinjaParser):
 
     # Errors and small steps
 
-    def fail(self, msg: str, lineno: int | None = None, exc: Any = None) -> NoReturn:
+    def fail(self, msg: str, lineno: int | None = None, exc: Any = None) -> NoReturn:  # noqa: ARG002
         raise DialectError("syntax", msg, offset=self.stream.current.lineno if lineno is None else lineno)
 
     def _found(self) -> str:
@@ -112,7 +112,7 @@ class ExpressionParser(JinjaParser):
 
     # Expressions
 
-    def parse_expression(self, with_condexpr: bool = True) -> nodes.Expr:
+    def parse_expression(self, with_condexpr: bool = True) -> nodes.Expr:  # noqa: ARG002
         """An expression: ``a if c else b``, or what binds tighter."""
         self._enter()
         value = self._operators(OR)
@@ -179,7 +179,7 @@ class ExpressionParser(JinjaParser):
                 node = nodes.Not(node, lineno=offset)
         return node
 
-    def parse_unary(self, with_filter: bool = True) -> nodes.Expr:
+    def parse_unary(self, with_filter: bool = True) -> nodes.Expr:  # noqa: ARG002
         """Any number of signs, then a primary with what hangs on it."""
         token = self.stream.current
         if token.type not in _SIGNS:
@@ -191,7 +191,7 @@ class ExpressionParser(JinjaParser):
         self._depth -= 1
         return node
 
-    def parse_primary(self) -> nodes.Expr:
+    def parse_primary(self, with_namespace: bool = False) -> nodes.Expr:  # noqa: RET503
         """A literal, a name, or an expression in brackets."""
         token = self.stream.current
         kind = token.type
@@ -265,7 +265,7 @@ class ExpressionParser(JinjaParser):
             else:
                 return node
 
-    def parse_subscript(self, node: nodes.Expr) -> nodes.Getattr | nodes.Getitem:
+    def parse_subscript(self, node: nodes.Expr) -> nodes.Getattr | nodes.Getitem:  # noqa: RET503
         """``.name``, ``.0`` or ``[...]``."""
         token = next(self.stream)
         if token.type == TOKEN_LBRACKET:
@@ -273,7 +273,7 @@ class ExpressionParser(JinjaParser):
         member = self.parse_primary()
         if isinstance(member, nodes.Name):
             return nodes.Getattr(node, member.name, "load", lineno=token.lineno)
-        if isinstance(member, nodes.Const) and not isinstance(member.value, str) and not type(member.value) is float:
+        if isinstance(member, nodes.Const) and not isinstance(member.value, str) and type(member.value) is not float:
             return nodes.Getattr(node, member.value, "load", lineno=token.lineno)
         self.fail("expected a name or a whole number behind '.'", token.lineno)
 

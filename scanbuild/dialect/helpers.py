@@ -91,7 +91,7 @@ def _wrapped(axis: Plain, rank: Plain) -> float:
 
 def _cut(number: float, length: int) -> int:
     """A non-negative index of ``slice``: cut to an integer, NaN as 0."""
-    if number != number:
+    if math.isnan(number):
         return 0
     return int(max(0.0, min(number, float(length))))
 
@@ -110,14 +110,14 @@ def _pow(a: Plain = UNDEFINED, b: Plain = UNDEFINED, *_: Plain) -> Plain:
 
 def _min(*values: Plain) -> Plain:
     numbers = [to_number(value) for value in values]
-    if any(number != number for number in numbers):
+    if any(math.isnan(number) for number in numbers):
         return math.nan
     return min(numbers, key=lambda number: (number, math.copysign(1, number)), default=math.inf)
 
 
 def _max(*values: Plain) -> Plain:
     numbers = [to_number(value) for value in values]
-    if any(number != number for number in numbers):
+    if any(math.isnan(number) for number in numbers):
         return math.nan
     return max(numbers, key=lambda number: (number, math.copysign(1, number)), default=-math.inf)
 
@@ -130,7 +130,7 @@ def _log2ceil(x: Plain = UNDEFINED, *_: Plain) -> Plain:
     number = to_number(x)
     if number <= 1:
         return 0
-    return number if number != number or math.isinf(number) else ceil(math.log2(number))
+    return number if math.isnan(number) or math.isinf(number) else ceil(math.log2(number))
 
 
 def _pow2ceil(x: Plain = UNDEFINED, *_: Plain) -> Plain:
@@ -326,7 +326,7 @@ def _onnx_dtype_code(dtype: Plain = UNDEFINED, *_: Plain) -> Plain:
 def _js_truthy(value: Plain) -> bool:
     if isinstance(value, (list, dict)):
         return True
-    if isinstance(value, float) and value != value:
+    if isinstance(value, float) and math.isnan(value):
         return False
     return True if isinstance(value, (Function, NameSet)) else bool(value)
 

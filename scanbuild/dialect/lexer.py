@@ -27,6 +27,7 @@ from jinja2.lexer import (
 )
 
 from .errors import DialectError
+from .limits import MAX_TOKENS
 from .text import SPACE_CLASS, WHITE_SPACE, skip_space, well_formed
 from .values import whole
 
@@ -103,6 +104,8 @@ class _Tag:
         match = _CODE.match
         while True:
             found = match(text, position)
+            if len(tokens) > MAX_TOKENS:
+                raise DialectError("limit", f"a text of more than {MAX_TOKENS} tokens", offset=position)
             if found is None:
                 self._fail(start, position, expression)
             group = found.lastgroup

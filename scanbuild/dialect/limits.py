@@ -5,11 +5,14 @@ fails with a :class:`~scanbuild.dialect.errors.DialectError` of kind ``limit``. 
 needs.
 """
 
-MAX_EXPRESSION_LENGTH = 1 << 20
+MAX_EXPRESSION_LENGTH = 1 << 18
 """Characters of one expression."""
 
 MAX_TEMPLATE_LENGTH = 1 << 22
 """Characters of one template after its includes are expanded."""
+
+MAX_TOKENS = 200_000
+"""Names, numbers, strings, operators, tag ends and pieces of text of one expression or template."""
 
 MAX_INCLUDES = 10_000
 """Include tags replaced while one template is expanded (empty files included many times cost no characters)."""
@@ -29,11 +32,17 @@ MAX_TEXT = 1 << 26
 MAX_ITEMS = 1 << 20
 """Elements of one list made by ``range``, ``fill``, ``+`` or a string split into characters."""
 
-MAX_WORK = 1 << 28
-"""Characters copied plus ``NODE_COST`` times values converted, in one evaluation."""
+MAX_WORK = 1 << 27
+"""Work of one evaluation, counted in characters that are copied or read."""
 
 NODE_COST = 64
-"""What converting or printing one value counts for, in characters."""
+"""What converting, printing or comparing one value counts for, in characters."""
+
+ITEM_COST = 16
+"""What copying or looking at one element of a list, or at one character of a string that is not ASCII, counts for."""
+
+SMALL = 256
+"""Strings and lists up to this length are not counted when they are read."""
 
 EXPRESSION_CACHE = 4096
 """Parsed expressions kept (least recently used ones go first)."""

@@ -89,7 +89,7 @@ def _split_at(text: str, separator: str, most: float) -> list[str]:
 
 def slice_bound(bound: float, length: int) -> int:
     """An index as JavaScript's ``slice`` and ``splice`` take it: from the end if negative, NaN as 0."""
-    if bound != bound:
+    if math.isnan(bound):
         return 0
     if math.isinf(bound):
         return length if bound > 0 else 0
@@ -107,7 +107,13 @@ def _replace(text: str, args: list[Value], budget: Budget) -> Value:
         raise value_error("the count of replace() must be an integer or null")
     times = text.count(old)
     if count is not None and not count < 0:
-        times = min(times, int(count)) if count == count and not math.isinf(count) else times if count == count else 0
+        times = (
+            min(times, int(count))
+            if not math.isnan(count) and not math.isinf(count)
+            else times
+            if not math.isnan(count)
+            else 0
+        )
     size = len(text) + times * len(new)
     if size > MAX_TEXT:
         raise limit_error(f"a string of more than {MAX_TEXT} characters")
@@ -116,7 +122,7 @@ def _replace(text: str, args: list[Value], budget: Budget) -> Value:
 
 
 def _simple(function: Callable[[str], str]) -> Method:
-    def method(text: str, args: list[Value], budget: Budget) -> Value:
+    def method(text: str, _args: list[Value], budget: Budget) -> Value:
         budget.spend(len(text))
         return function(text)
 
@@ -138,7 +144,7 @@ STRING_METHODS: Final[dict[str, Method]] = {
 }
 
 
-def _get(members: dict[str, Value], args: list[Value], budget: Budget) -> Value:
+def _get(members: dict[str, Value], args: list[Value], _budget: Budget) -> Value:
     if not args or type(args[0]) is not str:
         raise value_error("get() takes a string")
     value = members.get(args[0], HOLE)
@@ -150,17 +156,17 @@ def items(members: dict[str, Value]) -> list[Value]:
     return [[key, value] for key, value in members.items()]
 
 
-def _items(members: dict[str, Value], args: list[Value], budget: Budget) -> Value:
+def _items(members: dict[str, Value], _args: list[Value], budget: Budget) -> Value:
     budget.spend(len(members))
     return items(members)
 
 
-def _keys(members: dict[str, Value], args: list[Value], budget: Budget) -> Value:
+def _keys(members: dict[str, Value], _args: list[Value], budget: Budget) -> Value:
     budget.spend(len(members))
     return list(members)
 
 
-def _values(members: dict[str, Value], args: list[Value], budget: Budget) -> Value:
+def _values(members: dict[str, Value], _args: list[Value], budget: Budget) -> Value:
     budget.spend(len(members))
     return list(members.values())
 

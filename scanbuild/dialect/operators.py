@@ -49,7 +49,7 @@ def truthy(value: Value) -> bool:
     if value is HOLE:
         raise value_error(f"{describe(value)} cannot be tested")
     if type(value) in (float, Whole):
-        return value == value and value != 0
+        return not math.isnan(value) and value != 0
     return bool(value) or type(value) in (Namespace, Native)
 
 
@@ -161,14 +161,15 @@ def add(left: Value, right: Value, budget: Budget) -> Value:
     if kinds[0] in (list, tuple) and kinds[1] in (list, tuple):
         if len(left) + len(right) > MAX_ITEMS:
             raise limit_error(f"a list of more than {MAX_ITEMS} elements")
-        budget.spend(len(left) + len(right))
+        budget.charge(left)
+        budget.charge(right)
         return [*left, *right]
     if is_string(left) or is_string(right):
         return join_texts(raw_text(left), raw_text(right), budget)
     raise _mismatch("+", left, right)
 
 
-def subtract(left: Value, right: Value, budget: Budget) -> Value:
+def subtract(left: Value, right: Value, _budget: Budget) -> Value:
     """``-``"""
     if type(left) is int and type(right) is int:
         return integer(left - right)
@@ -176,7 +177,7 @@ def subtract(left: Value, right: Value, budget: Budget) -> Value:
     return _typed(float(left) - float(right), kinds)
 
 
-def multiply(left: Value, right: Value, budget: Budget) -> Value:
+def multiply(left: Value, right: Value, _budget: Budget) -> Value:
     """``*``"""
     if type(left) is int and type(right) is int:
         product = left * right
@@ -185,7 +186,7 @@ def multiply(left: Value, right: Value, budget: Budget) -> Value:
     return _typed(float(left) * float(right), kinds)
 
 
-def divide(left: Value, right: Value, budget: Budget) -> Value:
+def divide(left: Value, right: Value, _budget: Budget) -> Value:
     """``/``: always a float."""
     _numbers("/", left, right)
     return quotient(float(left), float(right))
@@ -195,12 +196,12 @@ def quotient(left: float, right: float) -> float:
     """Division as IEEE 754 has it."""
     if right:
         return left / right
-    if left == 0 or left != left or right != right:
+    if left == 0 or math.isnan(left) or math.isnan(right):
         return math.nan
     return math.copysign(math.inf, left) * math.copysign(1.0, right)
 
 
-def floor_divide(left: Value, right: Value, budget: Budget) -> Value:
+def floor_divide(left: Value, right: Value, _budget: Budget) -> Value:
     """``//``"""
     kinds = _numbers("//", left, right)
     return _typed(floor(quotient(float(left), float(right))), kinds)
@@ -216,7 +217,7 @@ def ceil(number: float) -> float:
     return math.copysign(float(math.ceil(number)), number) if number and math.isfinite(number) else number
 
 
-def remainder(left: Value, right: Value, budget: Budget) -> Value:
+def remainder(left: Value, right: Value, _budget: Budget) -> Value:
     """``%``: the sign is that of the dividend."""
     kinds = _numbers("%", left, right)
     return _typed(modulo(float(left), float(right)), kinds)
@@ -224,12 +225,12 @@ def remainder(left: Value, right: Value, budget: Budget) -> Value:
 
 def modulo(left: float, right: float) -> float:
     """The remainder of JavaScript."""
-    if right == 0 or math.isinf(left) or left != left or right != right:
+    if right == 0 or math.isinf(left) or math.isnan(left) or math.isnan(right):
         return math.nan
     return math.fmod(left, right)
 
 
-def power(left: Value, right: Value, budget: Budget) -> Value:
+def power(left: Value, right: Value, _budget: Budget) -> Value:
     """``**``"""
     kinds = type(left), type(right)
     if kinds[0] not in _NUMBERS_AND_BOOLEANS or kinds[1] not in _NUMBERS_AND_BOOLEANS:
@@ -259,33 +260,35 @@ def equal(left: Value, right: Value, budget: Budget) -> bool:
     """``==``"""
     if type(left) is int and type(right) is int:
         return bool(left == right)
+    budget.charge(left)
+    budget.charge(right)
     return loosely_equal(left, right)
 
 
 def unequal(left: Value, right: Value, budget: Budget) -> bool:
     """``!=``"""
-    return not loosely_equal(left, right)
+    return not equal(left, right, budget)
 
 
-def less(left: Value, right: Value, budget: Budget) -> bool:
+def less(left: Value, right: Value, _budget: Budget) -> bool:
     """``<``"""
     _numbers("<", left, right)
     return bool(left < right)
 
 
-def greater(left: Value, right: Value, budget: Budget) -> bool:
+def greater(left: Value, right: Value, _budget: Budget) -> bool:
     """``>``"""
     _numbers(">", left, right)
     return bool(left > right)
 
 
-def at_most(left: Value, right: Value, budget: Budget) -> bool:
+def at_most(left: Value, right: Value, _budget: Budget) -> bool:
     """``<=``"""
     _numbers("<=", left, right)
     return bool(left <= right)
 
 
-def at_least(left: Value, right: Value, budget: Budget) -> bool:
+def at_least(left: Value, right: Value, _budget: Budget) -> bool:
     """``>=``"""
     _numbers(">=", left, right)
     return bool(left >= right)
@@ -297,7 +300,7 @@ def contained(left: Value, right: Value, budget: Budget) -> bool:
         return False
     check_operands("in", left, right)
     if isinstance(right, (list, tuple)) and not isinstance(left, (list, tuple)):
-        budget.spend(len(right))
+        budget.charge(right)
         return _is_element(left, right)
     if is_string(left) and is_string(right):
         if right is BROKEN:
@@ -348,5 +351,5 @@ def unique_key(value: Value) -> object:
     value = _raw(value)
     kind = type(value)
     if kind in _NUMBERS:
-        return "number", "NaN" if value != value else value
+        return "number", "NaN" if math.isnan(value) else value
     return (kind, value) if kind in (str, bool) else (kind, id(value))

@@ -7,7 +7,6 @@ from jinja2 import nodes
 from jinja2.environment import Environment
 from jinja2.lexer import (
     TOKEN_ASSIGN,
-    TOKEN_BLOCK_BEGIN,
     TOKEN_BLOCK_END,
     TOKEN_COMMA,
     TOKEN_DATA,
@@ -111,9 +110,7 @@ class Parser(ExpressionParser):
             self.fail(f"expected 'in' behind the loop variable, found {self._found()}")
         next(self.stream)
         iterable = self.parse_expression()
-        test = None
-        if isinstance(iterable, nodes.CondExpr) and iterable.expr2 is None:
-            iterable, test = iterable.expr1, iterable.test
+        chosen, test = _selection(iterable)
         body = self._block("else", "endfor")
         otherwise: list[nodes.Node] = []
         if self._at_word("else"):
@@ -121,7 +118,7 @@ class Parser(ExpressionParser):
             otherwise = self._block("endfor")
         self._finish()
         target.set_ctx("store")
-        return nodes.For(target, iterable, body, otherwise, test, False, lineno=offset)
+        return nodes.For(target, chosen, body, otherwise, test, False, lineno=offset)
 
     def _parse_set(self, offset: int) -> nodes.Assign | nodes.AssignBlock:
         target = self._set_target()
@@ -213,11 +210,22 @@ class Parser(ExpressionParser):
         return nodes.Continue(lineno=offset)
 
 
+def _selection(iterable: nodes.Expr) -> tuple[nodes.Expr, nodes.Expr | None]:
+    """What a loop goes through, and its condition."""
+    if isinstance(iterable, nodes.CondExpr) and iterable.expr2 is None:
+        return iterable.expr1, iterable.test
+    return iterable, None
+
+
 class _Dialect(Environment):
     """Gives Jinja2's parser our tokens."""
 
     def _tokenize(
-        self, source: str, name: str | None, filename: str | None = None, state: str | None = None
+        self,
+        source: str,
+        name: str | None,
+        filename: str | None = None,
+        state: str | None = None,  # noqa: ARG002
     ) -> TokenStream:
         return TokenStream(tokenize(source), name, filename)
 

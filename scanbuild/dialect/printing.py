@@ -1,10 +1,12 @@
 """Text of values: as ``{{ }}`` prints them, and as JSON."""
 
 import json
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .collation import collation_key
 from .errors import limit_error, value_error
 from .limits import MAX_TEXT, NODE_COST
 from .text import float_text, js_number_text
@@ -74,6 +76,8 @@ def array_text(items: Iterable[Value]) -> str:
 def to_json(value: Value, budget: Budget, style: Style = _TOJSON) -> Value:
     """JSON text of a value. A broken string stays one."""
     text = json_text(value, budget, style)
+    if text is None and style.ensure_ascii:
+        raise value_error("a string index out of range has no JSON text")
     return BROKEN if text is None else text
 
 
@@ -143,7 +147,7 @@ class _Writer:
 
     def _indent(self) -> str:
         width = self.style.indent
-        if width != width or not width:
+        if math.isnan(width) or not width:
             return ""
         if width < 0 or width == float("inf"):
             raise value_error("the width of an indentation is a number from 0 on")
@@ -161,8 +165,3 @@ class _Writer:
 def _escaped(character: str) -> str:
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join([f"\\u{units[i] << 8 | units[i + 1]:04x}" for i in range(0, len(units), 2)])
-
-
-def collation_key(text: str) -> object:
-    """A stand-in until the collation order is needed."""
-    return text

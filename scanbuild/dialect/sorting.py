@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import cmp_to_key
 
 from .errors import value_error
+from .limits import NODE_COST
 from .operators import describe, is_string
 from .text import WHITE_SPACE, sort_key
 from .values import BROKEN, HOLE, UNDEFINED, Budget, Namespace, Value, Whole
@@ -18,7 +19,7 @@ def compare(left: Value, right: Value, case_sensitive: bool) -> int:
     if left is right and (left is None or left is UNDEFINED):
         return 0
     if type(left) in _NUMBERS and type(right) in _NUMBERS:
-        return (left > right) - (left < right)
+        return int(left > right) - int(left < right)
     if is_string(left) and is_string(right):
         return _compare_strings(left, right, case_sensitive)
     raise value_error(f"{describe(left)} and {describe(right)} cannot be sorted")
@@ -33,7 +34,7 @@ def _compare_strings(left: Value, right: Value, case_sensitive: bool) -> int:
         left, right = left.lower(), right.lower()
     if not (left.isascii() and right.isascii()):
         left, right = sort_key(left), sort_key(right)
-    return (left > right) - (left < right)
+    return int(left > right) - int(left < right)
 
 
 def sort(
@@ -48,8 +49,11 @@ def sort(
     sign = -1 if reverse else 1
 
     def order(left: Value, right: Value) -> int:
-        budget.spend(1)
-        return sign * compare(key(left), key(right), case_sensitive)
+        budget.spend(NODE_COST)
+        left, right = key(left), key(right)
+        budget.charge(left)
+        budget.charge(right)
+        return sign * compare(left, right, case_sensitive)
 
     present = [item for item in items if item is not HOLE]
     return sorted(present, key=cmp_to_key(order)) + [HOLE] * (len(items) - len(present))

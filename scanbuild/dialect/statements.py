@@ -39,10 +39,7 @@ class StatementCompiler(Compiler):
             return renders[0]
 
         def render(scope: Scope) -> str:
-            parts = []
-            for part in renders:
-                parts.append(part(scope))
-            return _joined(parts, scope)
+            return _joined([part(scope) for part in renders], scope)
 
         return render
 
@@ -55,7 +52,7 @@ class StatementCompiler(Compiler):
         child = node.nodes[0]
         if isinstance(child, nodes.TemplateData):
             text = child.data
-            return lambda scope: text
+            return lambda _scope: text
         return self._printed(self.expression(child), node.lineno)
 
     def _printed(self, run: Run, offset: int) -> Render:
@@ -143,6 +140,7 @@ class StatementCompiler(Compiler):
             inner = Scope(scope)
             try:
                 items = _iterated(iterable(inner), names)
+                scope.budget.charge(items)
                 if test is not None:
                     items = [item for item in items if _selected(test, item, names, inner)]
                 return _loop(items, names, body, otherwise, inner)
@@ -269,11 +267,11 @@ def _bind_member(holder: Run, name: str | None) -> Bind:
     return bind
 
 
-def _bind_nothing(scope: Scope, value: Value) -> None:
+def _bind_nothing(_scope: Scope, _value: Value) -> None:
     raise value_error("nothing can be assigned to this")
 
 
-def _target_names(target: nodes.Expr) -> Names:
+def _target_names(target: nodes.Node) -> Names:
     if isinstance(target, nodes.Name):
         return target.name
     items: list[nodes.Expr] = target.items  # type: ignore[attr-defined]
@@ -346,7 +344,7 @@ def _loop_state(items: list[Value], index: int) -> dict[str, Value]:
 
 
 def _jumping(offset: int, *, leaves: bool) -> Render:
-    def render(scope: Scope) -> str:
+    def render(_scope: Scope) -> str:
         raise Jump(offset, leaves)
 
     return render

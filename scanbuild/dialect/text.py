@@ -1,11 +1,15 @@
 """Strings and numbers as JavaScript has them: white space, UTF-16, conversions to and from text."""
 
+import math
 import re
 from typing import Final
 
 from .values import EXACT, UNDEFINED, Function, NameSet, Plain
 
-WHITE_SPACE: Final = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+WHITE_SPACE: Final = (
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
 """What JavaScript trims and what its ``\\s`` matches."""
 
 SPACE_CLASS: Final = "[" + re.escape(WHITE_SPACE) + "]"
@@ -53,7 +57,7 @@ def js_number_text(number: float) -> str:
     if isinstance(number, int) and -EXACT <= number <= EXACT:
         return str(int(number))
     number = float(number)
-    if number != number:
+    if math.isnan(number):
         return "NaN"
     if number in (float("inf"), float("-inf")):
         return "Infinity" if number > 0 else "-Infinity"

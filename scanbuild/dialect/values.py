@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
 from .errors import limit_error, value_error
-from .limits import MAX_WORK, NODE_COST
+from .limits import ITEM_COST, MAX_WORK, NODE_COST, SMALL
 
 Value = Any
 """A value of the table above."""
@@ -164,6 +164,11 @@ class Budget:
         if self.work < 0:
             raise limit_error("the values of this evaluation are too large")
 
+    def charge(self, value: Value) -> None:
+        """Count the reading of a whole string or list."""
+        if type(value) in (str, list, tuple) and len(value) > SMALL:
+            self.spend(len(value) * (1 if type(value) is str and value.isascii() else ITEM_COST))
+
 
 def whole(number: float) -> int | Whole:
     """The IntegerValue of a double."""
@@ -240,10 +245,10 @@ def _no_value() -> Plain:
 def _name_set(names: NameSet) -> dict[str, Value]:
     """A set of the host as an object. Only ``size`` and ``has`` are of use."""
 
-    def iterate(arguments: list[Value], scope: Any) -> Value:
+    def iterate(_arguments: list[Value], _scope: Any) -> Value:
         return {}
 
-    def for_each(arguments: list[Value], scope: Any) -> Value:
+    def for_each(_arguments: list[Value], _scope: Any) -> Value:
         raise value_error("forEach() needs a function of the host")
 
     return {
@@ -256,7 +261,7 @@ def _name_set(names: NameSet) -> dict[str, Value]:
     }
 
 
-def _refuse(*arguments: Plain) -> Plain:
+def _refuse(*_arguments: Plain) -> Plain:
     raise value_error("a function that was stored in a value cannot be called")
 
 
