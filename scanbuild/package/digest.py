@@ -41,6 +41,8 @@ def folder_files(folder: Path) -> list[str]:
             inner = path.relative_to(folder).as_posix()
             if not path.resolve().is_relative_to(root):
                 raise InputError(Problem(message="the link leads out of the package", rule="path", file=str(path)))
+            if not path.is_file():
+                raise InputError(Problem(message="this is no regular file", rule="path", file=str(path)))
             if inner != METADATA:
                 found.append(inner)
     return sorted(found)

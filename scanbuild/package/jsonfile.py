@@ -50,7 +50,8 @@ def parse_json(text: str, file: str, *, limit: int = MAX_CHARACTERS) -> Json:
     try:
         value: Json = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise _refusal(text, file, error.pos, _wording(text, error)) from None
+        offset = _offset_of(text, error)
+        raise _refusal(text, file, offset, _wording(text, offset, error.msg)) from None
     except _ConstantError as error:
         raise _refusal(text, file, _constant_offset(text), f"{error} is no JSON number") from None
     except RecursionError:
@@ -181,20 +182,27 @@ def _constant_offset(text: str) -> int:
     return 0
 
 
-def _wording(text: str, error: json.JSONDecodeError) -> str:
+def _offset_of(text: str, error: json.JSONDecodeError) -> int:
+    """Where the fault is: Python from 3.13 on points at a trailing comma, before that at what follows it."""
+    if text.startswith(",", error.pos) and "trailing comma" in error.msg:
+        return WHITESPACE.match(text, error.pos + 1).end()  # type: ignore[no-any-return]
+    return error.pos
+
+
+def _wording(text: str, offset: int, complaint: str) -> str:
     """What is wrong with the text, said for people rather than for parsers."""
-    found = text[error.pos : error.pos + 1]
+    found = text[offset : offset + 1]
     if not text.strip():
         return "the file is empty; JSON was expected"
     if found == BYTE_ORDER_MARK:
         return "a byte-order mark stands here; one is dropped at the very beginning of a file, no other"
     if not found:
         return "the text ends too early; a bracket or quote is not closed"
-    if text.startswith("//", error.pos) or text.startswith("/*", error.pos):
+    if text.startswith("//", offset) or text.startswith("/*", offset):
         return "comments are no JSON; write a member called $comment"
     if found == "'":
         return "single quotes are no JSON; write double quotes"
-    before = text[: error.pos].rstrip()
+    before = text[:offset].rstrip()
     if found in "}]" and before.endswith(","):
         return f"a comma stands before {found}; JSON has no trailing commas"
     words = {
@@ -203,14 +211,12 @@ def _wording(text: str, error: json.JSONDecodeError) -> str:
         "Expecting ':' delimiter": "a colon was expected after the key",
         "Expecting value": "a value was expected",
         "Expecting property name enclosed in double quotes": "a key in double quotes was expected",
-        "Illegal trailing comma before end of object": "JSON has no trailing commas",
-        "Illegal trailing comma before end of array": "JSON has no trailing commas",
         "Unterminated string starting at": "a text is not closed",
         "Invalid control character at": "a control character stands in a text; write it as an escape",
         "Invalid \\escape": "a text holds an escape that JSON does not know",
         "Invalid \\uXXXX escape": "\\u needs four hexadecimal digits",
     }
-    message = words.get(error.msg.removesuffix(": "), words.get(error.msg, error.msg))
+    message = words.get(complaint.removesuffix(": "), words.get(complaint, complaint))
     return f"{message}, not {found!a}" if message.endswith("expected") else message
 
 

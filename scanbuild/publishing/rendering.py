@@ -113,7 +113,7 @@ def render_cases(
     """
     renderer = _Renderer(manifest=package.manifest, planner=Planner(package=package))
     outcomes: list[tuple[SourceCase, Mapping[str, Outcome]]] = []
-    problems: list[Problem] = []
+    problems: list[tuple[Problem, SourceCase, str]] = []
     for item in cases:
         by_device: dict[str, Outcome] = {}
         for name, device in devices.items():
@@ -122,7 +122,7 @@ def render_cases(
             except CallError as error:
                 by_device[name] = Outcome(refused="; ".join(problem.message for problem in error.problems))
                 if not (refusals or _may_be_refused(item, error)):
-                    problems += [_placed(problem, item, name) for problem in error.problems]
+                    problems += [(problem, item, name) for problem in error.problems]
         outcomes.append((item, by_device))
     raise_if_any(_merged(problems), CallError)
     return Rendering(files=dict(sorted(renderer.files.items())), outcomes=tuple(outcomes), devices=tuple(devices))
@@ -164,21 +164,20 @@ def _placed(problem: Problem, item: SourceCase, device: str) -> Problem:
         file=problem.file or item.file,
         line=problem.line,
         column=problem.column,
-        path=problem.path or f"$.cases[{item.case.index}]",
+        path=problem.path or ("" if problem.file else f"$.cases[{item.case.index}]"),
         hint=problem.hint,
         stage=problem.stage,
     )
 
 
-def _merged(problems: Sequence[Problem]) -> list[Problem]:
-    """Each place and rule once: a broken template fails in every case, and one case tells as much as all."""
-    first: dict[tuple[object, ...], Problem] = {}
-    counts: dict[tuple[object, ...], int] = {}
-    for problem in problems:
-        key = (problem.rule, problem.file, problem.line, problem.column, problem.path)
-        first.setdefault(key, problem)
-        counts[key] = counts.get(key, 0) + 1
-    return [problem if counts[key] == 1 else _with_count(problem, counts[key] - 1) for key, problem in first.items()]
+def _merged(problems: Sequence[tuple[Problem, SourceCase, str]]) -> list[Problem]:
+    """Each complaint once: a broken template fails in every case, and one case tells as much as all."""
+    first: dict[Problem, Problem] = {}
+    counts: dict[Problem, int] = {}
+    for problem, item, device in problems:
+        first.setdefault(problem, _placed(problem, item, device))
+        counts[problem] = counts.get(problem, 0) + 1
+    return [placed if counts[key] == 1 else _with_count(placed, counts[key] - 1) for key, placed in first.items()]
 
 
 def _with_count(problem: Problem, more: int) -> Problem:
