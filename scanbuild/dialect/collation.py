@@ -1,8 +1,8 @@
 """The order of ``tojson(sort_keys=true)``: that of ``localeCompare``, not of code units.
 
 The host compares with the root collation: first base letters, punctuation before digits before letters; then accents;
-then case, lower before upper. For ASCII this is exact. Beyond it, letters are taken apart by Unicode's decompositions and
-ordered by code point, which keeps accented Latin letters beside their bases and other scripts behind Latin.
+then case, lower before upper. For ASCII this is exact. Beyond it, letters are taken apart by Unicode's decompositions
+and ordered by code point, which keeps accented Latin letters beside their bases and other scripts behind Latin.
 """
 
 import unicodedata

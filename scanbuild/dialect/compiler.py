@@ -96,7 +96,7 @@ class Compiler:
             for run_key, run_value, offset in pairs:
                 key = run_key(scope)
                 if type(key) is not str:
-                    raise _placed(value_error(f"a key must be a string, not {describe(key)}"), offset)
+                    raise placed(value_error(f"a key must be a string, not {describe(key)}"), offset)
                 members[key] = run_value(scope)
             return members
 
@@ -119,7 +119,7 @@ class Compiler:
             try:
                 return not raw_truthy(operand(scope))
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
 
         return run
 
@@ -130,7 +130,7 @@ class Compiler:
             try:
                 return apply(operand(scope))
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
 
         return run
 
@@ -158,7 +158,7 @@ class Compiler:
                 try:
                     value = apply(value, right(scope), budget)
                 except DialectError as error:
-                    raise _placed(error, offset) from None
+                    raise placed(error, offset) from None
             return value
 
         return run
@@ -189,7 +189,7 @@ class Compiler:
                 scope.budget.charge(value)
                 return apply_test(find_test(name), value)
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
 
         return run
 
@@ -205,7 +205,7 @@ class Compiler:
                     scope.budget.charge(value)
                 return member(value, name) if type(name) is str else item(value, name)
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
 
         return run
 
@@ -224,7 +224,7 @@ class Compiler:
                     scope.budget.charge(value)
                 return item(value, place)
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
 
         return run
 
@@ -237,7 +237,7 @@ class Compiler:
             try:
                 return slice_of(value, lambda: (start(scope), stop(scope), step(scope)), scope.budget)
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
 
         return run
 
@@ -281,7 +281,7 @@ class Compiler:
                     args.append(KeywordArguments(keywords))
                 return call(callee(scope), args, scope)
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
 
         return run
 
@@ -293,7 +293,7 @@ class Compiler:
             try:
                 return apply(value, scope)
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
 
         return run
 
@@ -321,7 +321,7 @@ def _single(start: Run, apply: operators.Binary, right: Run, offset: int) -> Run
         try:
             return apply(value, right(scope), scope.budget)
         except DialectError as error:
-            raise _placed(error, offset) from None
+            raise placed(error, offset) from None
 
     return run
 
@@ -334,10 +334,10 @@ def _true(value: Value, offset: int) -> bool:
     try:
         return truthy(value)
     except DialectError as error:
-        raise _placed(error, offset) from None
+        raise placed(error, offset) from None
 
 
-def _placed(error: DialectError, offset: int) -> DialectError:
+def placed(error: DialectError, offset: int) -> DialectError:
     """The error, at the innermost place known."""
     if error.offset is None:
         error.offset = offset
@@ -354,7 +354,7 @@ def _direct_member(name: str, attribute: str, offset: int) -> Run:
         try:
             return member(scope.lookup(name), attribute)
         except DialectError as error:
-            raise _placed(error, offset) from None
+            raise placed(error, offset) from None
 
     return run
 

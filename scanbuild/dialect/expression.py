@@ -9,7 +9,7 @@ from jinja2 import nodes
 from .compiler import Compiler
 from .errors import DialectError
 from .functions import CONSTANTS, EXPRESSION_BUILTINS, NAMESPACE
-from .limits import EXPRESSION_CACHE, MAX_EXPRESSION_LENGTH
+from .limits import EXPRESSION_CACHE, MAX_CACHED_LENGTH, MAX_EXPRESSION_LENGTH
 from .names import collect
 from .parser import parse
 from .scope import Root
@@ -106,7 +106,7 @@ def parse_expression(text: str) -> Expression:
         raise DialectError("limit", f"an expression of more than {MAX_EXPRESSION_LENGTH} characters")
     if not text.strip():
         raise DialectError("syntax", "the expression is empty")
-    parsed = _parse(text)
+    parsed = _parse(text) if len(text) <= MAX_CACHED_LENGTH else _parse.__wrapped__(text)
     if isinstance(parsed, DialectError):
         error = DialectError(parsed.kind, parsed.message, offset=parsed.offset)
         error.line, error.column = parsed.line, parsed.column

@@ -6,7 +6,7 @@ from typing import Final, NoReturn
 
 from .arguments import Arguments
 from .errors import limit_error, value_error
-from .limits import MAX_ITEMS, MAX_TEXT
+from .limits import MAX_ITEMS, MAX_TEXT, NODE_COST
 from .methods import OBJECT_METHODS, STRING_METHODS, capitalize, items, lower, title, upper
 from .operators import check_operands, describe, floor, is_string, raw_text, truthy, unique_key
 from .printing import Style, element_text, list_text, to_json
@@ -18,7 +18,8 @@ Bare = Callable[[Value, Budget], Value]
 Called = Callable[[Value, Arguments, Budget], Value]
 
 
-def _unique(values: Value, _budget: Budget) -> Value:
+def _unique(values: Value, budget: Budget) -> Value:
+    budget.spend(len(values) * NODE_COST)
     seen: dict[object, Value] = {}
     for value in values:
         seen.setdefault(unique_key(_present(value)), value)

@@ -191,7 +191,7 @@ class ExpressionParser(JinjaParser):
         self._depth -= 1
         return node
 
-    def parse_primary(self, with_namespace: bool = False) -> nodes.Expr:  # noqa: RET503
+    def parse_primary(self, with_namespace: bool = False) -> nodes.Expr:  # noqa: ARG002, RET503
         """A literal, a name, or an expression in brackets."""
         token = self.stream.current
         kind = token.type

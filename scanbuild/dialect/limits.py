@@ -46,3 +46,6 @@ SMALL = 256
 
 EXPRESSION_CACHE = 4096
 """Parsed expressions kept (least recently used ones go first)."""
+
+MAX_CACHED_LENGTH = 4096
+"""Characters of an expression that is kept."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from jinja2 import nodes
 
+from .methods import OBJECT_METHODS
+
 _SPECIAL = frozenset({"varargs", "kwargs"})
 
 
@@ -75,12 +77,13 @@ def _is_presence_test(node: nodes.Test) -> bool:
 
 
 def _static_member(node: nodes.Node) -> str | None:
-    """The member, if the node is ``name.member`` or ``name["member"]``."""
-    if isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name) and isinstance(node.attr, str):
-        return node.attr
-    if isinstance(node, nodes.Getitem) and isinstance(node.node, nodes.Name) and isinstance(node.arg, nodes.Const):
-        return node.arg.value if isinstance(node.arg.value, str) else None
-    return None
+    """The member, if the node is ``name.member`` or ``name["member"]``. A method may reach all members: it is none."""
+    member: object = None
+    if isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name):
+        member = node.attr
+    elif isinstance(node, nodes.Getitem) and isinstance(node.node, nodes.Name) and isinstance(node.arg, nodes.Const):
+        member = node.arg.value
+    return member if isinstance(member, str) and member not in OBJECT_METHODS else None
 
 
 def collect(tree: nodes.Node) -> Names:

@@ -5,7 +5,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from .compiler import Compiler, Run, _placed, call
+from .compiler import Compiler, Run, call, placed
 from .errors import DialectError, limit_error, value_error
 from .limits import MAX_CALL_DEPTH, MAX_STEPS, MAX_TEXT
 from .names import special_arguments
@@ -63,7 +63,7 @@ class StatementCompiler(Compiler):
             try:
                 return text_of(value, scope.budget)
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
 
         return render
 
@@ -78,7 +78,7 @@ class StatementCompiler(Compiler):
                 try:
                     chosen = value is True or truthy(value)
                 except DialectError as error:
-                    raise _placed(error, offset) from None
+                    raise placed(error, offset) from None
                 if chosen:
                     return body(scope)
             return otherwise(scope)
@@ -96,7 +96,7 @@ class StatementCompiler(Compiler):
             try:
                 bind(scope, assigned)
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
             return ""
 
         return render
@@ -110,7 +110,7 @@ class StatementCompiler(Compiler):
             try:
                 bind(scope, text)
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
             return ""
 
         return render
@@ -145,7 +145,7 @@ class StatementCompiler(Compiler):
                     items = [item for item in items if _selected(test, item, names, inner)]
                 return _loop(items, names, body, otherwise, inner)
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
 
         return render
 
@@ -204,7 +204,7 @@ class StatementCompiler(Compiler):
             try:
                 return call(callee(scope), [*args, KeywordArguments(keywords)], inner)
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
 
         return self._printed(run, offset)
 
@@ -217,7 +217,7 @@ class StatementCompiler(Compiler):
             try:
                 return apply(text, scope)
             except DialectError as error:
-                raise _placed(error, offset) from None
+                raise placed(error, offset) from None
 
         return self._printed(run, offset)
 

@@ -1,11 +1,10 @@
-"""Random expressions and templates of the loader's language, most of them valid, some of them nearly so."""
+"""Random expressions of the loader's language, most of them valid, some of them nearly so."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from random import Random
 from typing import Any
 
-from scanbuild.dialect import UNDEFINED, DialectError, parse_template
+from scanbuild.dialect import UNDEFINED
 
 CONTEXT: dict[str, Any] = {
     "i": 3,
@@ -122,7 +121,7 @@ METHODS = [
     "length",
     "nope",
 ]
-BINARY = ["+", "-", "*", "/", "//", "%", "**", "~", "==", "!=", "<", ">", "<=", ">=", "in", "and", "or"] + ["not in"]
+BINARY = ["+", "-", "*", "/", "//", "%", "**", "~", "==", "!=", "<", ">", "<=", ">=", "in", "and", "or", "not in"]
 SPACES = [" ", " ", " ", "", "  ", "\n", "\t", "\u00a0", "\ufeff"]
 NUMBER_TEXTS = [
     "0",
@@ -148,7 +147,8 @@ NUMBER_TEXTS = [
     "123456789.125",
 ]
 STRING_TEXTS = [
-    '"a"', "'b'", '""', '"abc def"', "'x\\n y'", '"\\t\\\\"', "'12'", "'-1.5e3'", "'é'", '"😀é"', "'a' 'b'", '"k"', '"v"',
+    '"a"',
+    "'b'", '""', '"abc def"', "'x\\n y'", '"\\t\\\\"', "'12'", "'-1.5e3'", "'é'", '"😀é"', "'a' 'b'", '"k"', '"v"',
     '"Abc"', "'%}'", "'{%'", "'A,b,,c'", "' pad '", "'2'", "'ǅ'", "'}}'", "'\"'", '"Infinity"', "'0x10'", '"\\u0041"',
     "'İß'", "'x\ny'",
 ]  # fmt: skip
@@ -170,15 +170,6 @@ class Grammar:
         return self.random.randrange(100) < percent
 
     # Expressions
-
-    def sound(self, depth: int) -> str:
-        """An expression that mostly has a value: in a template, one failure hides all the rest."""
-        for _ in range(0 if self.chance(4) else 6):
-            text = self.value(depth)
-            with suppress(DialectError):
-                parse_template("{{ " + text + " }}").render(CONTEXT)
-                return text
-        return self.value(depth)
 
     def expression(self, depth: int = 4) -> str:
         """Any expression; now and then one that is broken."""
@@ -242,7 +233,8 @@ class Grammar:
 
     def numeric(self, depth: int) -> str:
         if depth > 1 and self.chance(30):
-            return f"{self.numeric(depth - 1)} {self.pick(['+', '-', '*', '/', '//', '%', '**'])} {self.numeric(depth - 1)}"
+            operator = self.pick(["+", "-", "*", "/", "//", "%", "**"])
+            return f"{self.numeric(depth - 1)} {operator} {self.numeric(depth - 1)}"
         return str(self.pick(NUMBER_TEXTS)) if self.chance(50) else self.of(NUMBERS)
 
     def unary(self, depth: int) -> str:
@@ -333,7 +325,8 @@ class Grammar:
             parts.append(f"**{self.of(OBJECTS)}")
         if self.chance(5):
             self.random.shuffle(parts)
-        return f"({self.pick([', ', ',', ' , ', ', ', ' '] if self.chance(20) else [', ']).join(parts)}{',' * self.chance(4)})"
+        comma = str(self.pick([", ", ",", " , ", ", ", " "] if self.chance(20) else [", "]))
+        return f"({comma.join(parts)}{',' * self.chance(4)})"
 
     def tested(self, depth: int) -> str:
         tests = "".join(f" is {'not ' * self.chance(30)}{self.pick(TESTS)}" for _ in range(self.pick([1, 1, 1, 2])))
@@ -345,11 +338,13 @@ class Grammar:
         return text + str(self.pick(["", "", "[0]", ".k", ".length", ".0"]))
 
     def sliced(self, depth: int) -> str:
-        bound = lambda: self.pick(
-            ["", "", "0", "1", "2", "-1", "-2", "9", "-9", "i", "undef", "2.0", "0 // 0", "1 // 0"]
+        bounds = self.random.choices(
+            ["", "", "0", "1", "2", "-1", "-2", "9", "-9", "i", "undef", "2.0", "0 // 0", "1 // 0"],
+            k=2,
         )
         form = self.pick(["{}:{}", "{}:{}:{}", "{}:", ":{}", "::{}", ":", "{}:{}:{}"])
-        return f"{self.operand(depth)}[{form.format(bound(), bound(), self.pick(['', '1', '2', '-1', '-2', '0', '-9', '1 // 0', 'i']))}]"
+        step = self.pick(["", "1", "2", "-1", "-2", "0", "-9", "1 // 0", "i"])
+        return f"{self.operand(depth)}[{form.format(bounds[0], bounds[1], step)}]"
 
     def method(self, depth: int) -> str:
         if self.chance(40):
@@ -393,339 +388,3 @@ class Grammar:
             for item in items
         ]
         return f"{{{comma.join(pairs)}{',' * self.chance(5)}}}"
-
-    # Templates
-
-    def template(self) -> str:
-        """A whole template."""
-        self.names = list(NAMES)
-        return self.body(3)
-
-    def body(self, depth: int) -> str:
-        return "".join(self.statement(depth) for _ in range(self.random.randrange(1, 5)))
-
-    def statement(self, depth: int) -> str:
-        simple: list[Callable[[int], str]] = [
-            self.plain_text,
-            self.plain_text,
-            self.printing,
-            self.printing,
-            self.comment,
-        ]
-        simple += [self.assignment, self.assignment, self.jump]
-        nested: list[Callable[[int], str]] = [self.loop, self.loop, self.branch, self.macro, self.call_block]
-        nested += [self.set_block, self.filter_block, self.macro_call, self.namespace_use, self.generation]
-        return str(self.pick(simple if depth <= 0 or self.chance(50) else simple + nested * 2)(depth))
-
-    def tag(self, content: str) -> str:
-        opening = self.pick(["{%", "{%", "{%", "{%-"])
-        closing = self.pick(["%}", "%}", "%}", "-%}"])
-        blank = self.pick([" ", " ", " ", "", "\n"])
-        return f"{opening}{blank}{content}{blank}{closing}"
-
-    def plain_text(self, depth: int) -> str:
-        pieces = [
-            "a",
-            "b ",
-            " ",
-            "\n",
-            "  ",
-            "\t",
-            "x\n  ",
-            "\r\n",
-            "}}",
-            "%}",
-            "#}",
-            "{ ",
-            "é",
-            "\u2028 ",
-            "-}\n",
-            "  {- x",
-            "1\n\n",
-        ]
-        return "".join(self.pick(pieces) for _ in range(self.random.randrange(1, 4)))
-
-    def printing(self, depth: int) -> str:
-        text = self.sound(2) if self.chance(60) else self.pick(self.names)
-        opening, closing = self.pick(["{{ ", "{{ ", "{{", "{{- "]), self.pick([" }}", " }}", "}}", " -}}"])
-        return f"{opening}{text}{closing}"
-
-    def comment(self, depth: int) -> str:
-        return str(
-            self.pick(["{# c #}", "{#- c #}", "{# c -#}\n", "{#-#}", "{##}", "{# {{ x }} #}", "{#- -#}", "  {# c #}\n"])
-        )
-
-    def variable(self) -> str:
-        name = self.pick(["v1", "v2", "loopvar", "ns", "i", "l", "namespace", "loop", "varargs", "kwargs"])
-        if name not in self.names:
-            self.names.append(name)
-        return str(name)
-
-    def assignment(self, depth: int) -> str:
-        kind = self.random.randrange(10)
-        if kind < 6:
-            return self.tag(f"set {self.variable()} = {self.sound(2)}")
-        if kind < 8:
-            values = self.pick(
-                ["1, 2", "[1, 2]", "m[0]", "(1, 'b')", "[[]|first, 1]"] if self.chance(90) else ["l", "s", "1, 2, 3"]
-            )
-            targets = self.pick(["{}, {}", "({}, {})"] if self.chance(93) else ["{}, ({}, x)"]).format(
-                self.variable(), self.variable()
-            )
-            return self.tag(f"set {targets} = {values}")
-        odd = ["ns['a']", "o.a", "ns[a]", "1", "ns.a.b", "a | upper", "f()"]
-        target = self.pick(odd if self.chance(6) else ["ns.a", "ns.b"])
-        if target in ("ns.a", "ns.b") and "ns" not in self.names:
-            return self.namespace_use(depth)
-        return self.tag(f"set {target} = {self.sound(1)}")
-
-    def namespace_use(self, depth: int) -> str:
-        self.names.append("ns")
-        made = self.pick(
-            ["namespace(a=1)", "namespace()", "namespace(o, z=2)", "namespace([['a', 1]])", "namespace(['ab'])"]
-        )
-        if self.chance(6):
-            made = self.pick(["namespace(1)", "namespace(o, o)", "namespace('ab')", "namespace([1])"])
-        use = self.pick(
-            ["{{ ns }}", "{{ ns.a }}", "{{ ns.b is defined }}"]
-            if self.chance(80)
-            else [
-                "{{ ns }}",
-                "{{ ns.a }}",
-                "{{ ns.a is defined }}",
-                "{{ ns['a'] }}",
-                "{{ ns == ns }}",
-                "{{ not ns }}",
-                "{{ ns | tojson }}",
-                "{{ [ns] | map(attribute='a') | join }}",
-                "{{ ns.get }}",
-                "{{ ns ~ 'x' }}",
-                "{{ 'a' in ns }}",
-                "{{ ns | length }}",
-                "{% for q in ns %}{% endfor %}",
-                "{{ ns is mapping }}{{ ns is sequence }}",
-            ]
-        )
-        return self.tag(f"set ns = {made}") + self.body(depth - 1) + use
-
-    def loop(self, depth: int) -> str:
-        target = self.pick(["x", "x", "x", "y", "i", "(x)", "ns"] if self.chance(90) else ["a, b", "a, (b, c)", "x.y"])
-        iterable = self.pick(
-            [
-                "l",
-                "w",
-                "m",
-                "o",
-                "range(3)",
-                "el",
-                "recs",
-                "mix",
-                "range(5, 0, -2)",
-                "range(0, 1, 0.25)",
-                "range(half)",
-                "[2, 'é']",
-            ]
-        )
-        if self.chance(20):
-            target = self.pick(["a, b", "(a, b)", "x, (y)"])
-            iterable = self.pick(["m", "o.items()", "o | dictsort", "[[1, 'a']]"])
-        if self.chance(8):
-            iterable = self.pick(
-                [
-                    "l",
-                    "w",
-                    "m",
-                    "o",
-                    "range(3)",
-                    "range(i)",
-                    "el",
-                    "o.items()",
-                    "recs",
-                    "o | dictsort",
-                    "mix",
-                    "s",
-                    "undef",
-                    "[1, 2] + l",
-                    "range(5, 0, -2)",
-                    "range(0, 1, 0.25)",
-                    self.sound(1),
-                ]
-            )
-        test = self.pick(
-            ["", "", "", f" if {self.pick(['x', 'x is odd', 'loop is defined', 'x > 1', 'not x', self.sound(1)])}"]
-        )
-        if test and self.chance(20):
-            iterable, test = f"({iterable}{test})", ""
-        self.names += ["x", "loop", "a", "loop.index"]
-        body = self.body(depth - 1)
-        if self.chance(40):
-            body += self.pick(
-                [
-                    "{{ loop.index }}",
-                    "{{ loop.last }}",
-                    "{{ loop.previtem }}",
-                    "{{ loop.nextitem }}",
-                    "{{ loop.revindex0 }}",
-                    "{{ x }}",
-                    "{{ loop }}",
-                    "{{ loop.cycle }}",
-                    "{{ loop.length }}{{ loop.first }}",
-                    "{{ a }}-{{ b }}",
-                ]
-            )
-        if self.chance(20):
-            body += (
-                self.tag(f"if {self.pick(['loop.first', 'x == 2', 'loop.index > 1', 'x'])}")
-                + self.tag(self.pick(["break", "continue"]))
-                + self.tag("endif")
-                + self.plain_text(0)
-            )
-        otherwise = self.tag("else") + self.body(depth - 1) if self.chance(25) else ""
-        return self.tag(f"for {target} in {iterable}{test}") + body + otherwise + self.tag("endfor")
-
-    def jump(self, depth: int) -> str:
-        return self.tag(self.pick(["break", "continue"])) if self.chance(4) else self.plain_text(0)
-
-    def branch(self, depth: int) -> str:
-        text = self.tag(f"if {self.sound(2)}") + self.body(depth - 1)
-        while self.chance(30):
-            text += self.tag(f"elif {self.sound(1)}") + self.body(depth - 1)
-        if self.chance(50):
-            text += self.tag("else") + self.body(depth - 1)
-        return text + self.tag(self.pick(["endif"] * 20 + ["endfor", "endif x"]))
-
-    def parameters(self) -> str:
-        forms = [
-            "()",
-            "(p)",
-            "(p, q)",
-            "(p, q=2)",
-            "(p=1, q=p)",
-            "(p=x, q=loop)",
-            "(p q)",
-            "(p, varargs)",
-            "(p=1,)",
-            "(p, p)",
-            "(p=1, q)",
-            "(varargs=1)",
-        ]
-        return str(self.pick(forms[:6] if self.chance(80) else forms))
-
-    def macro(self, depth: int) -> str:
-        self.names += ["p", "q", "m1()", "m1(1, 2)", "m1(q=3)"]
-        special = (
-            ""
-            if self.chance(60)
-            else self.pick(
-                [
-                    "",
-                    "{{ varargs }}",
-                    "{{ kwargs }}",
-                    "{{ varargs | length }}{{ kwargs }}",
-                    "{% if false %}{{ kwargs }}{% endif %}",
-                    "{% set varargs = 1 %}{{ varargs }}",
-                    "{{ caller() }}",
-                    "{{ caller(1) }}",
-                    "{{ caller(1, w=2) }}",
-                ]
-            )
-        )
-        body = (
-            self.body(depth - 1)
-            + special
-            + self.pick(
-                ["{{ p }}", "[{{ p }}{{ q }}]", "", "{% break %}"]
-                if self.chance(20)
-                else ["{{ p }}", "[{{ p }}|{{ q }}]"]
-            )
-        )
-        return (
-            self.tag(f"macro {self.pick(['m1', 'm1', 'm2', '(m1)'])}{self.parameters()}")
-            + body
-            + self.tag("endmacro")
-            + self.macro_call(depth)
-        )
-
-    def macro_call(self, depth: int) -> str:
-        arguments = self.pick(
-            ["()", "(1)"]
-            if self.chance(70)
-            else [
-                "()",
-                "(1)",
-                "(1, 2)",
-                "(1, q=2)",
-                "(q=5)",
-                "(1, 2, 3)",
-                "(*l)",
-                "(**o)",
-                "(p=undef)",
-                "(none, nope)",
-                "(z=1)",
-                "(*el, **eo)",
-                "(1, p=2)",
-                "(el | first)",
-                self.arguments(2),
-            ]
-        )
-        return f"{{{{ {self.pick(['m1'] * 9 + ['m2'])}{arguments}{self.pick(['', '', '', ' | upper', ' ~ 1', ' + 1', '.strip()', ' is string'])} }}}}"
-
-    def call_block(self, depth: int) -> str:
-        arguments = self.pick(["()", "(1)"] if self.chance(70) else ["()", "(1)", "(1, 2)", "(q=2)", "(1, z=2)"])
-        own = self.pick(["", "", "(u)", "(u, v=3)", "(u=1)", "()"])
-        callee = self.pick(
-            ["m1"] if self.chance(85) else ["m2", "range", "namespace", "caller", "nope", "s.upper", "(m1)"]
-        )
-        self.names += ["u", "caller()"]
-        body = self.body(depth - 1) + self.pick(["", "{{ u }}", "{{ varargs }}", "{{ kwargs }}", "{{ p }}"])
-        definition = (
-            self.tag("macro m1(p=1, q=2)") + "<{{ caller(1) }}{{ p }}>" + self.tag("endmacro")
-            if self.chance(85)
-            else ""
-        )
-        return definition + self.tag(f"call{own} {callee}{arguments}") + body + self.tag("endcall")
-
-    def set_block(self, depth: int) -> str:
-        name = self.variable()
-        return self.tag(f"set {name}") + self.body(depth - 1) + self.tag("endset") + f"{{{{ {name} }}}}"
-
-    def filter_block(self, depth: int) -> str:
-        applied = self.pick(
-            ["upper", "indent", "trim", "title", "length", "replace('a', 'bb')"]
-            if self.chance(75)
-            else [
-                "upper",
-                "indent",
-                "indent(2, true)",
-                "replace('a', 'bb')",
-                "length",
-                "trim",
-                "tojson",
-                "list",
-                "int",
-                "'a'",
-                "(upper)",
-                "upper | lower",
-                "default('x')",
-                "join('-')",
-                "nope",
-                "title",
-                "upper()",
-                "replace('a', 'b').x",
-                self.filter(2),
-            ]
-        )
-        return self.tag(f"filter {applied}") + self.body(depth - 1) + self.tag("endfilter")
-
-    def generation(self, depth: int) -> str:
-        tag = self.pick(
-            [
-                "{% generation %}",
-                "{%- generation %}",
-                "{% generation -%}",
-                "{%-endgeneration-%}",
-                "{%\ngeneration%}",
-                "{% endgeneration %}\n",
-            ]
-        )
-        return f"{self.pick([' ', '  ', '', chr(10)])}{tag}{self.pick([' ', '  ', '', chr(10)])}" * self.pick([1, 1, 2])
