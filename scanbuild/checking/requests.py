@@ -28,7 +28,7 @@ _MAX_CONSTANTS: Final = 24
 _MAX_BASES: Final = 24
 _SMALL: Final = (0, 1, 2, 3)
 
-Change = Literal["case", "base", "size", "sizes", "dtype", "presence", "attribute"]
+Change = Literal["case", "base", "size", "sizes", "dtype", "presence", "added", "attribute"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,15 +75,15 @@ def case_trial(subject: Subject, case: CheckedCase) -> Trial:
     return Trial(request=request, words=case.words, change="case", case=case)
 
 
-def made_up_trials(subject: Subject, accepted: list[Trial]) -> list[Trial]:
-    """Requests around the constants of the conditions; ``accepted`` are trials of cases that a variant takes."""
+def made_up_trials(subject: Subject, accepted: list[tuple[Trial, str]]) -> list[Trial]:
+    """Requests around the constants of the conditions; ``accepted`` are cases, each with the variant that takes it."""
     bases = _bases(accepted)
     if not bases:
         base = made_up_base(subject)
         bases = [base] if base is not None else []
     constants = constants_of(subject)
     found: dict[str, Trial] = {trial.key: trial for trial in bases if trial.change == "base"}
-    taken = {trial.key for trial in accepted}
+    taken = {trial.key for trial, _ in accepted}
     streams = [_changed(subject, base, constants) for base in bases]
     while streams and len(found) < MAX_REQUESTS:
         for stream in list(streams):
@@ -96,14 +96,14 @@ def made_up_trials(subject: Subject, accepted: list[Trial]) -> list[Trial]:
     return list(found.values())
 
 
-def _bases(accepted: list[Trial]) -> list[Trial]:
-    """Accepted cases, one of each combination of ranks, dtypes and attributes, the smallest of them."""
+def _bases(accepted: list[tuple[Trial, str]]) -> list[Trial]:
+    """Accepted cases, one of each combination of variant, ranks, dtypes and attributes, the smallest of them."""
     found: dict[str, Trial] = {}
-    for trial in sorted(accepted, key=lambda item: _elements(item.request)):
+    for trial, variant in sorted(accepted, key=lambda item: _elements(item[0].request)):
         if any(0 in value.shape for value in trial.request.inputs.values() if isinstance(value, HostTensor)):
             continue
         ranks = {n: (v.dtype, len(v.shape)) for n, v in trial.request.inputs.items() if isinstance(v, HostTensor)}
-        found.setdefault(repr((ranks, sorted(trial.request.attrs.items(), key=repr))), trial)
+        found.setdefault(repr((variant, ranks, sorted(trial.request.attrs.items(), key=repr))), trial)
     return list(found.values())[:_MAX_BASES]
 
 
@@ -185,6 +185,7 @@ def _dtypes(manifest: Manifest, port: Port) -> tuple[str, ...]:
 def _changed(subject: Subject, base: Trial, constants: list[int]) -> Iterator[Trial]:
     """Variations of a base, the likeliest to tell something first."""
     yield from _other_presence(subject.manifest, base)
+    yield from _added(subject, base)
     yield from _other_dtypes(subject.manifest, base)
     yield from _other_attributes(subject.manifest, base)
     groups = _dimension_groups(base.request)
@@ -262,6 +263,40 @@ def _other_presence(manifest: Manifest, base: Trial) -> Iterator[Trial]:
             args = {other: value for other, value in base.request.args.items() if other != name}
             request = replace(base.request, args=args)
             yield Trial(request=request, words=f"{base.words} without `{name}`", change="presence", base=base)
+
+
+def _added(subject: Subject, base: Trial) -> Iterator[Trial]:
+    """What is optional and absent, given; its shape is a guess: that of the first tensor, of the rank it needs."""
+    manifest, request = subject.manifest, base.request
+    ranks = _ranks(subject)
+    tensors = [value for value in request.inputs.values() if isinstance(value, HostTensor)]
+    like = tensors[0].shape if tensors else (4, 6)
+    for name, port in manifest.inputs.items():
+        if port.optional and name not in request.inputs:
+            rank = ranks.get(name, len(like))
+            shape = tuple(like[index] if index < len(like) else 1 for index in range(rank))
+            same = [
+                v.dtype
+                for n, v in request.inputs.items()
+                if isinstance(v, HostTensor) and _label(n, manifest) == port.dtype
+            ]
+            tensor = HostTensor(shape=shape, dtype=same[0] if same else _dtypes(manifest, port)[0])
+            changed = replace(request, inputs={**request.inputs, name: tensor})
+            yield Trial(request=changed, words=f"{base.words} with `{name}`", change="added", base=base)
+    for name, port in manifest.outputs.items():
+        if port.optional and name not in request.outputs and name not in request.inputs:
+            wish = Destination(shape=list(like), dtype=None)
+            changed = replace(request, outputs={**request.outputs, name: wish})
+            yield Trial(request=changed, words=f"{base.words} with `{name}` asked for", change="added", base=base)
+    for name, arg in manifest.args.items():
+        if not arg.required and name not in request.args:
+            changed = replace(request, args={**request.args, name: _argument(arg)})
+            yield Trial(request=changed, words=f"{base.words} with `{name}`", change="added", base=base)
+
+
+def _label(name: str, manifest: Manifest) -> str | None:
+    port = manifest.inputs.get(name)
+    return None if port is None else port.dtype
 
 
 def _other_dtypes(manifest: Manifest, base: Trial) -> Iterator[Trial]:

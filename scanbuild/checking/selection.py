@@ -21,6 +21,8 @@ SIZE_RULES: Final = frozenset({"buffer-limit", "binding-limit"})
 """What refuses a call for its size alone."""
 
 _FEATURE = re.compile(r"it enables `(\w+)`, and the device lacks the feature `([\w-]+)`")
+_SHAPELESS: Final = re.compile(r"template-|wgsl|int64-|sized-type|dollar-|struct-")
+"""What is refused whatever the sizes: a variant that fails like this whenever it is chosen is broken."""
 _MAX_LISTED: Final = 4
 _MAX_EXPLAINED: Final = 60
 _ORDERINGS: Final = frozenset({"lt", "gt", "lteq", "gteq", "eq", "ne"})
@@ -30,6 +32,7 @@ def refused_cases(subject: Subject, trials: Trials) -> Iterator[Problem]:
     """A case of the package that a call of the loader would refuse."""
     accepted = {outcome.trial.key for outcome in trials.of_cases() if outcome.variant}
     refused = [outcome for outcome in trials.of_cases() if outcome.problems]
+    places: dict[object, Problem] = {}
     groups: dict[tuple[str, int | None, int | None, str, bool], list[tuple[Outcome, Problem]]] = {}
     for outcome in refused:
         case = outcome.trial.case
@@ -38,7 +41,10 @@ def refused_cases(subject: Subject, trials: Trials) -> Iterator[Problem]:
         for problem in outcome.problems:
             if problem.rule in SIZE_RULES or _FEATURE.search(problem.message):
                 continue
-            placed = locate(subject, problem, outcome)
+            case_of = outcome.trial.key if problem.rule == NO_VARIANT or not problem.path else ""
+            known = (problem.rule, problem.message, problem.file, problem.line, case_of)
+            placed = places.get(known) or locate(subject, problem, outcome)
+            places[known] = placed
             elsewhere = problem.rule == NO_VARIANT and outcome.trial.key in accepted
             key = (placed.file, placed.line, placed.column, placed.rule, elsewhere)
             groups.setdefault(key, []).append((outcome, placed))
@@ -103,8 +109,10 @@ def refused_made_up(subject: Subject, trials: Trials) -> Iterator[Problem]:
             words = f"{outcome.trial.words} ({shortened(outcome.trial.described, 160)}) on {outcome.device}"
             hint = placed.hint or "let the conditions refuse such a request, or make the expression safe for it"
             message = f"{words}: {placed.message}"
-            if presence:
-                yield replace(placed, message=message, hint=hint)
+            chosen = _variant_of(problem, subject)
+            always = chosen is not None and chosen.id not in trials.reached and _SHAPELESS.match(problem.rule)
+            if presence or always:
+                yield replace(placed, message=message, hint=placed.hint if always else hint)
             else:
                 yield replace(placed, message=message, hint=hint, rule="call-refused", severity="warning", stage="own")
 
@@ -119,7 +127,11 @@ def _is_behind_selection(problem: Problem) -> bool:
 
 
 def gaps(subject: Subject, trials: Trials) -> Iterator[Problem]:
-    """A request whose sizes fall between the conditions of the variants (9.2)."""
+    """A request whose sizes fall between the conditions of the variants (9.2).
+
+    It differs in sizes alone from one that a variant takes, and that variant refuses it for a comparison with a number.
+    """
+    taken = {(outcome.trial.key, outcome.device): outcome.variant for outcome in trials.outcomes}
     shared = _shared_clauses(subject)
     told: set[tuple[str, ...]] = set()
     for outcome in trials.made_up():
@@ -127,9 +139,10 @@ def gaps(subject: Subject, trials: Trials) -> Iterator[Problem]:
         if not outcome.no_variant or (outcome.trial.change not in ("size", "sizes")) or base is None:
             continue
         failing = _failing_clauses(outcome, subject)
-        if not failing or any(clause in shared or not _has_boundary(clause) for clause in failing):
+        before = taken.get((base.key, outcome.device), "")
+        if not _has_boundary(failing.get(before, "")) or not shared.isdisjoint(failing.values()):
             continue
-        key = tuple(sorted(set(failing)))
+        key = tuple(sorted(set(failing.values())))
         if key in told or len(told) >= _MAX_LISTED:
             continue
         told.add(key)
@@ -159,18 +172,17 @@ def _reasons(outcome: Outcome) -> list[str]:
     return message.removeprefix("no variant takes this request: ").split("; ")
 
 
-def _failing_clauses(outcome: Outcome, subject: Subject) -> list[str]:
-    """The clause each variant was refused for; empty if one was refused for anything else."""
-    clauses = []
+def _failing_clauses(outcome: Outcome, subject: Subject) -> dict[str, str]:
+    """Variant -> the clause it refuses the request for, where it is a clause."""
+    clauses: dict[str, str] = {}
     reasons = "; ".join(_reasons(outcome))
     for variant in subject.manifest.variants:
         start = reasons.find(f"`{variant.id}`: ")
         found = next(
             (clause for clause in variant.when if reasons.startswith(f"`{variant.id}`: `{clause}` is", start)), ""
         )
-        if not found:
-            return []
-        clauses.append(found)
+        if start >= 0 and found:
+            clauses[variant.id] = found
     return clauses
 
 

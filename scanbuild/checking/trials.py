@@ -14,8 +14,11 @@ from scanbuild.planning.device import DeviceRecord
 from scanbuild.planning.passes import Program
 from scanbuild.planning.planner import Planner
 
-DEADLINE_S: Final = 1.2
-"""Made-up requests are not tried any more after this time, cases after five times as long."""
+DEADLINE_S: Final = 0.8
+"""Nothing more is tried after this time, but that every case is on the first device, for twice as long."""
+
+HOPELESS: Final = 24
+"""Where so many requests are refused, and none accepted, the others are not tried."""
 
 SAMPLES: Final = 3
 """So many requests of each variant have their shaders looked at."""
@@ -91,8 +94,13 @@ def run_trials(subject: Subject) -> Trials:
     planner = Planner(_Package(subject))
     devices = distinct_devices(subject)
     cases = case_trials(subject)
-    outcomes, in_time = _planned(planner, cases, devices, started + 5 * DEADLINE_S)
-    accepted = {outcome.trial.key: outcome.trial for outcome in outcomes if outcome.variant}
+    first = dict(list(devices.items())[:1])
+    others = {name: device for name, device in devices.items() if name not in first}
+    outcomes, in_time = _planned(planner, cases, first, started + 2 * DEADLINE_S)
+    if any(outcome.variant for outcome in outcomes) or len(outcomes) < HOPELESS:
+        elsewhere, all_tried = _planned(planner, cases, others, started + DEADLINE_S)
+        outcomes, in_time = outcomes + elsewhere, in_time and all_tried
+    accepted = {outcome.trial.key: (outcome.trial, outcome.variant) for outcome in outcomes if outcome.variant}
     made_up = made_up_trials(subject, list(accepted.values()))
     more, all_tried = _planned(planner, made_up, devices, started + DEADLINE_S)
     outcomes += more
@@ -110,10 +118,14 @@ def _planned(
 ) -> tuple[list[Outcome], bool]:
     outcomes: list[Outcome] = []
     for name, device in devices.items():
+        refused = 0
         for trial in trials:
             if time.monotonic() > deadline:
                 return outcomes, False
             outcomes.append(_outcome(planner, trial, name, device))
+            refused = refused + 1 if refused >= 0 and outcomes[-1].problems else -1
+            if refused >= HOPELESS:
+                break
     return outcomes, True
 
 

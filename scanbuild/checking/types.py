@@ -11,7 +11,7 @@ from scanbuild.checking.kinds import Kind, kind_of
 from scanbuild.checking.sites import Site, Use, binding_path
 from scanbuild.checking.subject import Subject
 from scanbuild.checking.syntax import Syntax, member_of
-from scanbuild.dialect import DialectError, parse_expression
+from scanbuild.dialect import CONSTANTS, HELPERS, DialectError, parse_expression
 from scanbuild.errors import Problem
 from scanbuild.package.jsonfile import parse_path
 from scanbuild.package.model import ABSENT, Binding, Pass
@@ -43,6 +43,7 @@ _DTYPE_WORDS: Final = {
     "logicalDtypes": frozenset(LOGICAL_DTYPES),
     "tensorDtypes": frozenset(LOGICAL_DTYPES),
 }
+_CONSTANT_NAMES: Final = frozenset(HELPERS) | frozenset(CONSTANTS)
 _ORDERINGS: Final = frozenset({"lt", "gt", "lteq", "gteq"})
 _MAX_SIDE: Final = 65535
 
@@ -87,7 +88,7 @@ def clause_kinds(subject: Subject) -> Iterator[Problem]:
 def constant_values(subject: Subject) -> Iterator[Problem]:
     """What holds no name can be evaluated at once, and has to fit."""
     for site, syntax in each_tree(subject):
-        if syntax.names.mentioned:
+        if not syntax.names.mentioned <= _CONSTANT_NAMES:
             continue
         try:
             value = parse_expression(site.text).evaluate({})
@@ -167,7 +168,8 @@ def _value_fault(site: Site, value: Any) -> str:
         return number_problem(site.kind, value) or range_problem(site.kind, value)
     if site.use == "size" and not (is_integer(value) and 0 <= value <= _MAX_SIDE):
         return f"{describe(value)} is no number of workgroups from 0 to {_MAX_SIDE}"
-    if site.use == "workgroups" and not (is_number(value) and math.isfinite(value) and value >= 0):
+    least = -math.inf if site.path[-1] == "threads" else 0  # somewhat negative threads count as none
+    if site.use == "workgroups" and not (is_number(value) and math.isfinite(value) and value >= least):
         return f"{describe(value)} is no size"
     if site.use == "count" and not (is_integer(value) and 0 <= value <= MAX_COUNT):
         return f"{describe(value)} is no count from 0 to {MAX_COUNT}"

@@ -18,8 +18,9 @@ _VECTOR: Final = re.compile(r"vec([234])\s*<\s*(\w+)\s*>\Z|vec([234])([fiuh])\Z"
 _LETTERS: Final = {"f": "f32", "i": "i32", "u": "u32", "h": "f16"}
 _ATOMIC: Final = re.compile(r"atomic\s*<\s*[iu]32\s*>\Z")
 _BOUNDS: Final = re.compile(
-    r"\bif\s*\(?[^{;]*(?:[<>]=?|==)|\bselect\s*\(|\bmin\s*\(|\bclamp\s*\(|\barrayLength\s*\("
-    r"|\bfor\s*\([^{]*;[^{]*[<>]|\bwhile\s*\(?[^{;]*[<>]"
+    r"\bif\s*\(?[^{;]*[<>]|\bselect\s*\(|\bmin\s*\(|\bclamp\s*\(|\barrayLength\s*\(|\bwhile\s*\(?[^{;]*[<>]"
+    # A loop that starts from a plain number goes over the work of one invocation, and bounds nothing else.
+    r"|\bfor\s*\((?!\s*var\s+\w+\s*(?::\s*\w+\s*)?=\s*\d+[ui]?\s*;)[^{;]*;[^{;]*[<>]"
 )
 
 
