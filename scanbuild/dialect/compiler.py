@@ -14,11 +14,12 @@ from . import operators
 from .access import item, member, slice_of
 from .arguments import Arguments
 from .errors import DialectError, value_error
-from .filters import INSTANT, LITERAL_ARGUMENTS, apply_bare, apply_called, select_by
+from .filtering import Apply, bare_filter, is_bare, no_filter, selecting_filter
+from .filters import LITERAL_ARGUMENTS, apply_called
 from .operators import describe, raw_truthy, truthy
-from .predicates import apply_test, find_attribute_test, find_test
+from .predicates import apply_test, find_test
 from .scope import MISSING, Scope
-from .values import HOLE, UNDEFINED, KeywordArguments, Namespace, Native, Value
+from .values import HOLE, UNDEFINED, KeywordArguments, Native, Value
 
 Run = Callable[[Scope], Value]
 Given = Callable[[Scope], tuple[list[Value], dict[str, Value]]]
@@ -297,15 +298,15 @@ class Compiler:
 
         return run
 
-    def filter(self, node: nodes.Filter) -> Callable[[Value, Scope], Value]:
+    def filter(self, node: nodes.Filter) -> Apply:
         """A filter as a function of its operand."""
         name: str | None = node.name
         if name is None:
-            return _no_filter
-        if _is_bare(node):
-            return _bare(name)
+            return no_filter
+        if is_bare(node):
+            return bare_filter(name)
         if name in LITERAL_ARGUMENTS:
-            return _selecting(node)
+            return selecting_filter(node)
         given = self.given(node)
 
         def apply(value: Value, scope: Scope) -> Value:
@@ -379,47 +380,3 @@ def call(function: Value, args: list[Value], scope: Scope) -> Value:
     if type(result) in (str, list) and len(result) > 1024:
         scope.budget.spend(len(result))
     return result
-
-
-def _is_bare(node: nodes.Filter) -> bool:
-    args: Any = node.args
-    return args is None
-
-
-def _bare(name: str) -> Callable[[Value, Scope], Value]:
-    def apply(value: Value, scope: Scope) -> Value:
-        if name not in INSTANT:
-            scope.budget.charge(value)
-        return apply_bare(name, value, scope.budget)
-
-    return apply
-
-
-def _no_filter(_value: Value, _scope: Scope) -> Value:
-    raise value_error("a filter is a name, with or without arguments")
-
-
-def _selecting(node: nodes.Filter) -> Callable[[Value, Scope], Value]:
-    """``selectattr`` and ``rejectattr``."""
-    name = node.name
-    literal = not (node.kwargs or node.dyn_args or node.dyn_kwargs) and all(_is_text(child) for child in node.args)
-    texts: list[str | None] = [child.value for child in node.args] if literal else []  # type: ignore[attr-defined]
-    attribute, test_name, operand = (*texts, None, None, None)[:3]
-
-    def apply(value: Value, scope: Scope) -> Value:
-        scope.budget.charge(value)
-        if not isinstance(value, (list, tuple)):
-            raise value_error(f"{name}() needs a list of objects, not {describe(value)}")
-        for element in value:
-            if not isinstance(element, (dict, Namespace)):
-                raise value_error(f"{name}() needs a list of objects; there is {describe(element)} in it")
-        if not literal:
-            raise value_error(f"the arguments of {name}() must be written as strings")
-        test = truthy if test_name is None else find_attribute_test(test_name, operand)
-        return select_by(value, name == "selectattr", attribute, test, scope.budget)
-
-    return apply
-
-
-def _is_text(node: nodes.Expr) -> bool:
-    return isinstance(node, nodes.Const) and type(node.value) is str
