@@ -12,12 +12,13 @@ TEST_READY := .venv/.ready-test
 NODE_READY := node_modules/.ready
 ADAPTER := .venv/.ready-adapter
 
-.PHONY: help run test test-long lint format swiftshader wheel clean
+.PHONY: help run test test-long bench-planner lint format swiftshader wheel clean
 
 help:
 	@echo "make run          set up, then render, verify and publish $(SOURCE)"
 	@echo "make test         set up, then lint and run the test suite"
 	@echo "make test-long    the tests that take minutes"
+	@echo "make bench-planner  how long loading, checking and planning take"
 	@echo "make lint         ruff and mypy"
 	@echo "make format       let ruff rewrite the Python files"
 	@echo "make swiftshader  add a second WebGPU engine for the tests (Dawn on SwiftShader)"
@@ -34,6 +35,9 @@ test: lint $(NODE_READY) $(ADAPTER)
 
 test-long: $(TEST_READY) $(NODE_READY) $(ADAPTER)
 	$(BIN)/pytest -m long $(PYTEST_FLAGS)
+
+bench-planner: $(READY)
+	$(BIN)/python tools/bench_planner.py
 
 lint: $(TEST_READY)
 	$(BIN)/ruff check .

@@ -1,12 +1,14 @@
 """Rules on a package's cases, and on what is only documentation."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from scanbuild.cases.casefile import Case
 from scanbuild.cases.oracle import INTERNAL, ONNX_DOMAINS
 from scanbuild.checking.subject import Subject
 from scanbuild.errors import Problem
 from scanbuild.package.jsonfile import parse_path
+from scanbuild.package.source import TEST_FILE
 from scanbuild.planning.selection import ranked
 
 
@@ -40,16 +42,18 @@ def _untold(case: Case, has_onnx: bool) -> str:
 
 
 def missing_tests(subject: Subject) -> Iterator[Problem]:
-    """A package without test cases."""
-    if not any(case.is_test for case in subject.cases) and not any("test.json" in f.file for f in subject.case_files):
-        problem = Problem(
-            message="the package has no test cases",
-            rule="no-tests",
-            severity="warning",
-            stage="own",
-            hint="add test.json",
-        )
-        yield problem.at(subject.text.file, 1, 1)
+    """A package without test cases. Of a foreign one this is only worth a note."""
+    named = any(Path(file.file).name == TEST_FILE for file in subject.case_files)
+    if subject.kind == "manifest" or named:
+        return
+    problem = Problem(
+        message="the package has no test cases",
+        rule="no-tests",
+        severity="note" if subject.kind == "built" else "warning",
+        stage="own",
+        hint=f"add {TEST_FILE}",
+    )
+    yield problem.at(subject.text.file, 1, 1)
 
 
 def idle_superseding(subject: Subject) -> Iterator[Problem]:

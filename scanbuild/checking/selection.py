@@ -1,6 +1,7 @@
 """Rules on what planning shows: refused cases, requests no variant takes, variants nothing reaches."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -15,7 +16,7 @@ from scanbuild.checking.trials import NO_VARIANT, Outcome, Trials
 from scanbuild.errors import CallError, Problem
 from scanbuild.package.jsonfile import parse_path
 from scanbuild.package.model import Variant
-from scanbuild.planning.selection import unmet_requirement
+from scanbuild.planning.selection import VariantVerdict, unmet_requirement
 
 SIZE_RULES: Final = frozenset({"buffer-limit", "binding-limit"})
 """What refuses a call for its size alone."""
@@ -24,7 +25,7 @@ _FEATURE = re.compile(r"it enables `(\w+)`, and the device lacks the feature `([
 _SHAPELESS: Final = re.compile(r"template-|wgsl|int64-|sized-type|dollar-|struct-")
 """What is refused whatever the sizes: a variant that fails like this whenever it is chosen is broken."""
 _MAX_LISTED: Final = 4
-_MAX_EXPLAINED: Final = 60
+_MAX_EXPLAINED: Final = 24
 _ORDERINGS: Final = frozenset({"lt", "gt", "lteq", "gteq", "eq", "ne"})
 
 
@@ -226,67 +227,59 @@ def _variant_of(problem: Problem, subject: Subject) -> Variant | None:
 
 def unreached_variants(subject: Subject, trials: Trials) -> Iterator[Problem]:
     """A variant that no request was seen to choose, and what stands in its way."""
-    if not trials.outcomes or not trials.reached:
+    unreached = [variant for variant in subject.manifest.variants if variant.id not in trials.reached]
+    if not trials.reached or not unreached:
         return
-    for variant in subject.manifest.variants:
-        if variant.id in trials.reached:
-            continue
-        verdict = _why_unreached(variant, trials)
-        if verdict is None:
-            continue
-        rule, message, hint = verdict
-        yield subject.text.problem(
-            parse_path(variant.path),
-            rule,
-            f"variant `{variant.id}`: {message}",
-            hint=hint,
-            severity="warning",
-            stage="own",
-        )
+    explained = _explanations(trials)
+    for variant in unreached:
+        verdict = _why_unreached(variant, trials, explained)
+        if verdict is not None:
+            rule, message, hint = verdict
+            words = f"variant `{variant.id}`: {message}"
+            path = parse_path(variant.path)
+            yield subject.text.problem(path, rule, words, hint=hint, severity="warning", stage="own")
 
 
-def _why_unreached(variant: Variant, trials: Trials) -> tuple[str, str, str] | None:
-    reasons = {name: unmet_requirement(variant.requires, device) for name, device in trials.devices.items()}
-    if all(reasons.values()):
-        message = f"no built-in device profile meets what it requires: {next(iter(reasons.values()))}"
-        return "unreached-variant", message, "no device may: see the limits and features of real devices"
-    why: dict[str, int] = {}
-    beaten: dict[str, int] = {}
-    for outcome in _worth_explaining(trials, reasons):
-        try:
-            verdicts = trials.planner.explain(outcome.trial.request, trials.devices[outcome.device])
-        except CallError:
-            continue
-        own = next(item for item in verdicts if item.id == variant.id)
-        if own.accepted and outcome.variant:
-            beaten[outcome.variant] = beaten.get(outcome.variant, 0) + 1
-        elif own.accepted:
-            return None  # it is chosen, and the call fails: told elsewhere
+def _explanations(trials: Trials) -> list[tuple[Outcome, dict[str, VariantVerdict]]]:
+    """What selection says of every variant, for a bounded number of outcomes of each device."""
+    found = []
+    for name, device in trials.devices.items():
+        outcomes = [outcome for outcome in trials.outcomes if outcome.device == name]
+        for outcome in outcomes[:: max(1, len(outcomes) // _MAX_EXPLAINED)]:
+            try:
+                verdicts = trials.planner.explain(outcome.trial.request, device)
+            except CallError:
+                continue
+            found.append((outcome, {verdict.id: verdict for verdict in verdicts}))
+    return found
+
+
+def _why_unreached(
+    variant: Variant, trials: Trials, explained: list[tuple[Outcome, dict[str, VariantVerdict]]]
+) -> tuple[str, str, str] | None:
+    """Rule, message and hint; None if nothing certain can be said."""
+    reasons = [unmet_requirement(variant.requires, device) for device in trials.devices.values()]
+    if all(reasons):
+        message = f"no built-in device profile meets what it requires: {reasons[0]}"
+        return "unreached-variant", message, "see that devices exist which do"
+    why: Counter[str] = Counter()
+    beaten: Counter[str] = Counter()
+    for outcome, verdicts in explained:
+        own = verdicts[variant.id]
+        if not own.accepted:
+            why[own.reason] += own.reason not in reasons
+        elif outcome.variant:
+            beaten[outcome.variant] += 1
         else:
-            why[own.reason] = why.get(own.reason, 0) + 1
+            return None  # it is chosen, and the call fails: told elsewhere
     if beaten:
-        winner = max(beaten, key=lambda name: beaten[name])
-        return (
-            "losing-variant",
-            f"wherever it could run, `{winner}` goes before it",
-            "give it a higher priority, or remove it",
-        )
+        message = f"wherever it could run, `{beaten.most_common(1)[0][0]}` goes before it"
+        return "losing-variant", message, "give it a higher priority, or remove it"
     if not why:
         return None
-    reason = max(why, key=lambda name: why[name])
     tried = "no case and no request around the conditions reaches it"
-    return (
-        "unreached-variant",
-        f"{tried}; mostly, {shortened(reason, 200)}",
-        "add a case that selects it, or mend its conditions",
-    )
-
-
-def _worth_explaining(trials: Trials, reasons: dict[str, str]) -> list[Outcome]:
-    """A bounded number of outcomes on devices that meet the requirements, of all requests."""
-    fit = [outcome for outcome in trials.outcomes if not reasons.get(outcome.device)]
-    step = max(1, len(fit) // _MAX_EXPLAINED)
-    return fit[::step]
+    message = f"{tried}; mostly, {shortened(why.most_common(1)[0][0], 200)}"
+    return "unreached-variant", message, "add a case that selects it, or mend its conditions"
 
 
 def expected_variants(subject: Subject, trials: Trials) -> Iterator[Problem]:

@@ -15,8 +15,9 @@ from scanbuild.errors import Problem
 from scanbuild.package.jsonfile import Path, parse_path
 from scanbuild.package.model import Json
 
+_RULE: Final = r"[a-z][a-z0-9-]*"
 _ALLOW: Final = re.compile(
-    r"scanbuild:\s*allow\b\s*([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)?\s*(?:(?:\s-+|--|[:\u2013\u2014])\s*(.*))?", re.DOTALL
+    rf"scanbuild:\s*allow\b\s*({_RULE}(?:\s*,\s*{_RULE})*)?(?:\s+-+\s+|\s*--+\s*|\s*[:\u2013\u2014]\s*)?(.*)", re.DOTALL
 )
 _COMMENT: Final = re.compile(r"\{#-?(.*?)-?#\}", re.DOTALL)
 

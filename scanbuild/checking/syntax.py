@@ -11,6 +11,7 @@ from typing import Final
 from jinja2 import nodes
 
 from scanbuild.dialect import DialectError, parse_expression
+from scanbuild.dialect.limits import MAX_EXPRESSION_LENGTH
 from scanbuild.dialect.names import Names, collect
 from scanbuild.dialect.parser import parse
 from scanbuild.dialect.source import Source, preprocess
@@ -55,14 +56,26 @@ class Syntax:
 @lru_cache(maxsize=_CACHE)
 def expression_syntax(text: str) -> Syntax:
     """The tree of an expression. What the loader refuses to parse has an error."""
+    source = preprocess(f"{_OPENING}{text} }}}}")
+    try:
+        if not text.strip() or len(text) > MAX_EXPRESSION_LENGTH:
+            raise DialectError("syntax", "")
+        tree, bad_targets = parse(source.text)
+        if bad_targets:
+            raise DialectError("syntax", "")
+    except DialectError:
+        return _failed(text)
+    return Syntax(text, tree, collect(tree), source, pairs=tuple(walk(tree)))
+
+
+def _failed(text: str) -> Syntax:
+    """The syntax of a text that has to be refused, with the error that the evaluator gives for it."""
     empty = nodes.Template([], lineno=0)
     try:
         parse_expression(text)
-        source = preprocess(f"{_OPENING}{text} }}}}")
-        tree, _ = parse(source.text)
     except DialectError as error:
         return Syntax(text, empty, NO_NAMES, error=error, offset=_offset(text, error))
-    return Syntax(text, tree, collect(tree), source, pairs=tuple(walk(tree)))
+    raise AssertionError("the evaluator refuses what the parser refuses")
 
 
 def _offset(text: str, error: DialectError) -> int:

@@ -229,13 +229,13 @@ def unlisted_includes(subject: Subject) -> Iterator[Problem]:
     if subject.metadata is None or subject.metadata_text is None:
         return
     for variant in subject.manifest.variants:
-        listed = subject.metadata.variants.get(variant.id, ())
-        for shader in variant.shaders:
+        listed = subject.metadata.variants.get(variant.id)
+        for shader in variant.shaders if listed is not None else ():
             form = subject.forms.get(shader)
             if form is None or form.error is not None:
                 continue
             for path in form.files:
-                if path in listed:
+                if listed is None or path in listed:
                     continue
                 yield subject.metadata_text.problem(
                     ("webgpu", "variants", variant.id),

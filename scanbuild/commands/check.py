@@ -1,6 +1,7 @@
 """``scanbuild check``: find what is wrong with a package, without a GPU."""
 
 import json
+import os
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
@@ -66,8 +67,7 @@ def _present(console: Console, result: "CheckResult", *, strict: bool) -> None:
     """The findings by file, and a summary. With ``-q`` only what fails the check is shown."""
     failing = ("error", "warning") if strict else ("error",)
     shown = [item for item in result.problems if console.verbosity >= 0 or item.severity in failing]
-    for file, group in groupby(shown, key=lambda item: item.file):
-        console.say(f"{file}:" if file else "package:")
+    for _, group in groupby(shown, key=lambda item: item.file):
         for item in group:
             _show(item)
         console.say()
@@ -78,16 +78,16 @@ def _show(problem: "Problem") -> None:
     """One finding. It is said even where the user asked for quiet: it is what fails the check."""
     label = click.style(f"{problem.severity}[{problem.rule}]", fg=_COLOURS[problem.severity], bold=True)
     where = f"{printable(problem.place)}: " if problem.place else ""
-    lines = [f"  {where}{label} {_folded(problem.message)}"]
+    lines = [f"{where}{label} {_folded(problem.message)}"]
     if problem.path:
-        lines.append(f"      at {printable(problem.path)}")
+        lines.append(f"    at {printable(problem.path)}")
     if problem.hint:
-        lines.append(f"      {click.style('suggestion', fg='cyan')}: {_folded(problem.hint)}")
-    click.echo("\n".join(lines))
+        lines.append(f"    {click.style('suggestion', fg='cyan')}: {_folded(problem.hint)}")
+    click.echo("\n".join(lines), color=False if os.environ.get("NO_COLOR") else None)
 
 
 def _folded(text: str) -> str:
-    return printable(text).replace("\n", "\n      ")
+    return printable(text).replace("\n", "\n    ")
 
 
 def _summary(result: "CheckResult") -> str:
