@@ -29,7 +29,7 @@ def test_an_error_fails_the_check_with_place_rule_path_and_suggestion(package):
     line, column = replace_in(package, "manifest.json", "ceilDiv(columns", "ceildiv(columns")
     result = check(package)
     assert result.exit_code == 1
-    assert f"{package}/manifest.json:{line}:{column}: error[unknown-name] " in result.output
+    assert f"{package}/manifest.json:{line}:{column}: error[expression-name] " in result.output
     assert "$.variants[0].derive.parts" in result.output
     assert 'suggestion: did you mean "ceilDiv"?' in result.output
     assert result.output.endswith("com.example.RowSum: 1 error\n")

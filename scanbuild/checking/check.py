@@ -35,6 +35,7 @@ STATIC_RULES: Final[tuple[Rule, ...]] = (
     types.operand_kinds,
     types.pitfalls,
     types.dtype_words,
+    structure.undeclared_types,
     structure.dollar_names,
     structure.sized_types,
     structure.struct_names,
@@ -122,7 +123,7 @@ def _explained(problems: list[Problem], subject: Subject) -> list[Problem]:
     causes: set[Problem] = set()
     explained: set[Problem] = set()
     for problem in problems:
-        clause = subject.text.get(parse_path(problem.path)) if problem.rule == "unknown-member" else None
+        clause = subject.text.get(parse_path(problem.path)) if problem.rule == "expression-member" else None
         for item in refused if isinstance(clause, str) else ():
             if f"`{clause}`" in item.message:
                 causes.add(problem)

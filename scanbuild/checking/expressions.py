@@ -117,7 +117,7 @@ def unknown_names(subject: Subject) -> Iterator[Problem]:
             where = syntax.written(syntax.names.first_offset[name])
             yield subject.text.problem(
                 site.path,
-                "unknown-name",
+                "expression-name",
                 f"{site.words}: `{name}` is no name that {STAGE_WORDS[site.visible.stage]} can use",
                 hint=_name_hint(name, site, syntax, subject),
                 within=(site.text, where),
@@ -177,7 +177,7 @@ def unknown_members(subject: Subject) -> Iterator[Problem]:
             fails = not _is_guarded(syntax) and fails_undefined(node, parents, site.use)
             yield subject.text.problem(
                 site.path,
-                "unknown-member",
+                "expression-member",
                 f"{site.words}: `{found.holder}` has no member `{found.member}`, so it is undefined"
                 + (", and that fails here" if fails else ""),
                 hint=nearest(found.member, found.known) or found.advice,

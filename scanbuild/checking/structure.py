@@ -10,10 +10,11 @@ from scanbuild.errors import CallError, Problem
 from scanbuild.package.jsonfile import Path, parse_path
 from scanbuild.package.model import ABSENT, Binding, Pass, RepeatGroup, Variant
 from scanbuild.package.report import nearest, shown
-from scanbuild.package.vocabulary import is_identifier
+from scanbuild.package.vocabulary import LOGICAL_DTYPES, WGSL_SCALARS, is_identifier
 from scanbuild.planning.attributes import is_integer
 from scanbuild.planning.wgsl import check_structs, sized_bytes
 
+_FOREIGN_DTYPES: Final = frozenset({*WGSL_SCALARS.values(), "double", "float", "half", "int", "long", "uint64"})
 _MAX_UNROLLED: Final = 4096
 
 
@@ -39,6 +40,30 @@ def bindings_of(subject: Subject) -> Iterator[Bound]:
             path = parse_path(item.path)
             for index, binding in enumerate(item.bindings):
                 yield Bound(variant, item, binding, binding_path(subject.text, item, path, index))
+
+
+def undeclared_types(subject: Subject) -> Iterator[Problem]:
+    """A port's dtype that is no dtype and is declared nowhere admits any tensor, which is hardly meant (7.3).
+
+    A word that resembles neither a dtype nor a declared variable is taken for an unconstrained variable that is meant.
+    """
+    manifest = subject.manifest
+    known = [*LOGICAL_DTYPES, *manifest.type_constraints]
+    for side, ports in (("inputs", manifest.inputs), ("outputs", manifest.outputs)):
+        for name, port in ports.items():
+            if port.dtype is None or port.dtype in known:
+                continue
+            hint = nearest(port.dtype, known)
+            if not hint and port.dtype not in _FOREIGN_DTYPES:
+                continue
+            yield subject.text.problem(
+                (side, name, "dtype"),
+                "undeclared-type",
+                f"`{port.dtype}` is no dtype and no declared type variable: the port `{name}` admits any tensor",
+                hint=hint or "declare it under typeConstraints, with the dtypes that it may be",
+                severity="warning",
+                stage="own",
+            )
 
 
 def dollar_names(subject: Subject) -> Iterator[Problem]:
@@ -195,7 +220,7 @@ def pass_ids(subject: Subject) -> Iterator[Problem]:
                 path = parse_path(item.path)
                 yield subject.text.problem(
                     (*path, "id") if subject.text.has((*path, "id")) else path,
-                    "pass-duplicate",
+                    "pass-id",
                     f"variant `{variant.id}`: two passes are called `{name}`",
                     hint="give one of them another id",
                 )
@@ -203,7 +228,7 @@ def pass_ids(subject: Subject) -> Iterator[Problem]:
             ids[name] = item
         if known and not ids:
             yield subject.text.problem(
-                (*parse_path(variant.path), "passes"), "pass-none", f"variant `{variant.id}` comes to no pass at all"
+                (*parse_path(variant.path), "passes"), "no-pass", f"variant `{variant.id}` comes to no pass at all"
             )
 
 

@@ -39,6 +39,14 @@ def prefixed(file: str, data: bytes) -> Change:
     return change
 
 
+def both(*changes: Change) -> Change:
+    def change(package: Path) -> None:
+        for item in changes:
+            item(package)
+
+    return change
+
+
 def plain(manifest: Any) -> Any:
     return manifest["variants"][2]
 
@@ -64,16 +72,26 @@ class Finding:
 
 ROWS = "rows.wgsl.jinja"
 FINDINGS = [
+    Finding("undeclared-type", text('"x": { "dtype": "T"', '"x": { "dtype": "flaot32"'), "warning", "float32"),
+    Finding(
+        "template-names",
+        both(
+            value(lambda m: main_pass(m)["derive"].update({"raise_exception": 1})),
+            text("{% if biased %}", "{% if biased and raise_exception %}", ROWS),
+        ),
+        "error",
+        "name of the language",
+    ),
     Finding("crlf", crlf("rows.wgsl.jinja"), "warning", "newline after a template tag"),
     Finding("crlf", crlf("manifest.json"), "warning", "CRLF"),
     Finding("bom", prefixed("rows.wgsl.jinja", b"\xef\xbb\xbf"), "warning"),
     Finding("encoding", prefixed("rows.wgsl.jinja", b"// \xff\n"), "warning", "UTF-8"),
     Finding("duplicate-key", text('"priority": 10,', '"priority": 10, "priority": 10,'), "warning", "twice"),
     Finding("expression-syntax", text("columns >= 1024", "columns >="), "error"),
-    Finding("unknown-name", text("columns >= 1024", "colums >= 1024"), "error", "colums"),
-    Finding("unknown-member", text("not present.bias and attrs", "not present.bais and attrs"), "warning", "bais"),
-    Finding("unknown-member", text('"ceilDiv(columns, 512)"', '"ceilDiv(numel(shapes.X), 512)"'), "error", "fails"),
-    Finding("unknown-member", text("columns >= 1024", "device.limits.maxSize >= 1024"), "error", "maxSize"),
+    Finding("expression-name", text("columns >= 1024", "colums >= 1024"), "error", "colums"),
+    Finding("expression-member", text("not present.bias and attrs", "not present.bais and attrs"), "warning", "bais"),
+    Finding("expression-member", text('"ceilDiv(columns, 512)"', '"ceilDiv(numel(shapes.X), 512)"'), "error", "fails"),
+    Finding("expression-member", text("columns >= 1024", "device.limits.maxSize >= 1024"), "error", "maxSize"),
     Finding("present-arg", text("if args.limit is defined", "if present.limit"), "warning", "false at a call"),
     Finding("filter", text("ceilDiv(columns, 512)", "columns | default"), "error", "parentheses"),
     Finding("test", text("args.limit is defined", "args.limit is present"), "error", "present"),
@@ -128,9 +146,9 @@ FINDINGS = [
         value(lambda m: m["variants"][0]["intermediates"].append(m["variants"][0]["intermediates"][0])),
         "warning",
     ),
-    Finding("pass-duplicate", text('"id": "merge"', '"id": "parts"'), "error"),
+    Finding("pass-id", text('"id": "merge"', '"id": "parts"'), "error"),
     Finding(
-        "pass-none",
+        "no-pass",
         value(lambda m: plain(m).update(passes=[{"repeat": {"index": "i", "count": 0}, "passes": plain(m)["passes"]}])),
         "error",
     ),
@@ -207,3 +225,10 @@ def test_a_rule_finds_what_it_is_about(finding, tmp_path):
     assert problems[0].severity == finding.severity, listed
     assert any(finding.says in f"{item.message} {item.hint}" for item in problems), listed
     assert all(item.line and item.column and item.file for item in problems)
+
+
+def test_every_rule_is_documented():
+    documented = (Path(__file__).resolve().parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
+    assert [
+        finding.rule for finding in FINDINGS if f"`{finding.rule}`" not in documented and finding.rule != "type"
+    ] == []

@@ -70,9 +70,9 @@ def test_a_suppression_that_suppresses_nothing_is_a_note(tmp_path):
 
 def test_an_error_cannot_be_suppressed(tmp_path):
     package = copy_good(tmp_path)
-    replace_in(package, "manifest.json", IDLE, '"$comment": "scanbuild: allow unknown-name - no", "parts": "ceildiv')
+    replace_in(package, "manifest.json", IDLE, '"$comment": "scanbuild: allow expression-name - no", "parts": "ceildiv')
     result = check_path(package)
-    assert [problem.rule for problem in result.problems if problem.severity == "error"] == ["unknown-name"]
+    assert [problem.rule for problem in result.problems if problem.severity == "error"] == ["expression-name"]
     assert "errors cannot be suppressed" in found(package, "idle-suppression")[0].hint
 
 
