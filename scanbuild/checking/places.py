@@ -1,6 +1,5 @@
 """Where in a JSON file a finding belongs: the place of a value, of a key, or of a character within a text."""
 
-import json
 import re
 from dataclasses import dataclass, field, replace
 
@@ -97,8 +96,3 @@ def as_stage(problem: Problem, severity: Severity, stage: Stage) -> Problem:
 def shortened(text: str, limit: int = 80) -> str:
     """A text for a message."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-def quoted(value: Json) -> str:
-    """A JSON value as it may be written in a file, cut short."""
-    return shortened(json.dumps(value, ensure_ascii=False))

@@ -257,5 +257,5 @@ def _with_forms(subject: Subject) -> Subject:
     return replace(
         subject,
         sites=sites_of(subject.manifest, subject.text),
-        forms=read_forms(dict(subject.templates), shaders),
+        forms=read_forms(subject.templates, shaders),
     )

@@ -278,6 +278,8 @@ def _why_unreached(
     if not why:
         return None
     tried = "no case and no request around the conditions reaches it"
+    if not trials.complete:
+        tried += ", as far as time allowed to try"
     message = f"{tried}; mostly, {shortened(why.most_common(1)[0][0], 200)}"
     return "unreached-variant", message, "add a case that selects it, or mend its conditions"
 

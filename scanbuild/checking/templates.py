@@ -1,6 +1,6 @@
 """Rules on shader templates: that they can be expanded and parsed, and that what they read exists (4)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from jinja2 import nodes
@@ -13,7 +13,6 @@ from scanbuild.checking.subject import Subject
 from scanbuild.checking.syntax import walk
 from scanbuild.dialect import CONSTANTS, HELPERS, DialectError
 from scanbuild.errors import Problem, Severity, Stage
-from scanbuild.package.jsonfile import parse_path
 from scanbuild.package.model import Pass, RepeatGroup, Variant
 from scanbuild.package.report import nearest
 
@@ -245,24 +244,6 @@ def unlisted_includes(subject: Subject) -> Iterator[Problem]:
                 )
 
 
-def shader_files(subject: Subject) -> Iterator[Problem]:
-    """A shader has to be a file of the package."""
-    if subject.kind == "manifest":
-        return
-    seen: set[tuple[str, str]] = set()
-    for variant in subject.manifest.variants:
-        for item in variant.all_passes():
-            if item.shader in subject.templates or (item.path, item.shader) in seen:
-                continue
-            seen.add((item.path, item.shader))
-            yield subject.text.problem(
-                (*parse_path(item.path), "shader"),
-                "template-file",
-                f"there is no template `{item.shader}` in the package",
-                hint=nearest(item.shader, subject.templates),
-            )
-
-
-def read_forms(subject_templates: dict[str, str], shaders: list[str]) -> dict[str, TemplateForm]:
-    """The shaders, each expanded and parsed once."""
-    return {shader: read_form(shader, subject_templates) for shader in shaders if shader in subject_templates}
+def read_forms(templates: Mapping[str, str], shaders: Iterable[str]) -> dict[str, TemplateForm]:
+    """The shaders among the templates, each expanded and parsed once."""
+    return {shader: read_form(shader, templates) for shader in shaders if shader in templates}
