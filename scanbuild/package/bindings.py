@@ -27,7 +27,8 @@ BUFFER_KINDS: Final = ("read-only-storage", "storage", "uniform")
 FIELD_TYPES: Final = ("u32", "i32", "f32")
 OPAQUE_ELEMENT: Final = "vec2<u32>"
 
-_BLANKS = re.compile(r"[\s\ufeff]+")
+_BLANKS = re.compile("[\t-\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
+"""The white space of JavaScript, which is not quite Python's."""
 _ADVICE: Final = {
     "type": "the members are called buffer (the kind) and elementType",
     "fields": "the member is called struct",
