@@ -10,6 +10,8 @@ from scanbuild.errors import LoadError
 from scanbuild.package.manifest import read_manifest
 from tests.package.building import BASE, PASS, VARIANT, edited
 
+Places = dict[str, dict[str, Any]]
+
 HERE = "@@"
 BINDINGS = "variants.0.passes.0.bindings"
 DISPATCH = "variants.0.passes.0.dispatch"
@@ -32,19 +34,19 @@ def family(case: Any) -> dict[str, Any]:
     return {"variants": [{"cases": [case], "variants": [VARIANT]}]}
 
 
-NATURAL = {
+NATURAL: Places = {
     "dispatch x": {DISPATCH: {"x": HERE}},
     "dispatch z": {DISPATCH: {"x": 1, "z": HERE}},
     "threads": {DISPATCH: {"threads": HERE, "workgroupSize": 1}},
     "workgroupSize": {DISPATCH: {"threads": 1, "workgroupSize": HERE}},
     "workgroups": {DISPATCH: {"workgroups": HERE}},
 }
-POSITIVE_SAFE = {"length": {BINDINGS: [{"name": "x", "length": HERE}, "y"]}}
-POSITIVE = {
+POSITIVE_SAFE: Places = {"length": {BINDINGS: [{"name": "x", "length": HERE}, "y"]}}
+POSITIVE: Places = {
     "subgroupMinSize": {"requires": {"subgroupMinSize": HERE}},
     "matrix size": {"requires": {"subgroupMatrixConfigs": [{"M": HERE}]}},
 }
-FINITE = {
+FINITE: Places = {
     "priority": {"variants.0.priority": HERE},
     "limit": {"requires": {"limits": {"maxBindGroups": HERE}}},
     "tunable": {"tunables": {"a": {"default": HERE}}},
@@ -53,7 +55,7 @@ FINITE = {
     "axis field": grid(axes={"p": [{"$key": "k", "a": [HERE]}], "q": [{"$key": "k"}]}),
     "override": grid(cases=[{"p": "k", "q": "k", "a": [HERE]}]),
 }
-ANY = {
+ANY: Places = {
     "sinceVersion": {"sinceVersion": HERE},
     "rank": {"inputs.x.rank": HERE},
     "output shape": {"outputs.y.shape": HERE},
@@ -75,7 +77,7 @@ OTHER = {"1.5", "-1", "0.00000000000000000000000001", "4503599627370495.5"}
 INFINITE = {"1e400", "-1e400", "1" + "0" * 400}
 SPELLINGS = ZEROS | SMALL | LARGE | ROUNDED | OTHER | INFINITE
 
-KINDS: list[tuple[dict[str, dict[str, Any]], set[str]]] = [
+KINDS: list[tuple[Places, set[str]]] = [
     (NATURAL, ZEROS | SMALL | ROUNDED),
     (POSITIVE_SAFE, SMALL | ROUNDED),
     (POSITIVE, SMALL | ROUNDED | LARGE),
