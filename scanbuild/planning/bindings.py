@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from scanbuild.dialect import UNDEFINED, js_string, to_number
@@ -9,7 +10,8 @@ from scanbuild.package.model import ABSENT, Binding, Field, Json, Pass
 from scanbuild.planning.attributes import is_integer
 from scanbuild.planning.failures import fail
 from scanbuild.planning.plan import BindingPlan, ScratchSpec
-from scanbuild.planning.scope import Place, Scope
+from scanbuild.planning.rounds import Rounds
+from scanbuild.planning.scope import Place, Scope, mentions_in
 from scanbuild.planning.types import BoundTensor
 from scanbuild.planning.uniforms import describe, number_problem, pack, range_problem
 from scanbuild.planning.wgsl import Declaration, sized_bytes
@@ -114,7 +116,7 @@ class UniformValues:
 
 
 def uniform_values(
-    binding: Binding, scope: Scope, args: Mapping[str, Json], buffers: Buffers, place: Place
+    binding: Binding, scope: Scope, args: Mapping[str, Json], buffers: Buffers, place: Place, rounds: Rounds
 ) -> UniformValues:
     """The fields of a uniform that have a value; CallError where one is no number (5.5, first step)."""
     if buffers.scratch_of(binding) is not None or buffers.tensor_of(binding) is not None:
@@ -122,17 +124,35 @@ def uniform_values(
     values: dict[str, float] = {}
     for field in binding.fields:
         written = _field_source(field, args)
-        if written is ABSENT:
-            continue
-        where = place.member(f"uniform `{binding.name}`, field `{field.name}`")
-        value = scope.evaluate(written, where) if isinstance(written, str) else written
-        problem = number_problem(field.type, value)
-        if problem:
-            shown = f"`{written}`: " if isinstance(written, str) else ""
-            hint = "write `1 if c else 0`" if isinstance(value, bool) else ""
-            raise fail(f"{where.words}: {shown}{problem}", hint=hint, rule="uniform-number", path=where.path)
-        values[field.name] = value
+        if written is not ABSENT:
+            values[field.name] = rounds.step(
+                ("field", binding.name, field.name),
+                partial(mentions_in, written),
+                partial(_field_value, binding, field, written, scope, place),
+            )
     return UniformValues(values=values)
+
+
+def _field_value(binding: Binding, field: Field, written: Any, scope: Scope, place: Place) -> Any:
+    where = place.member(f"uniform `{binding.name}`, field `{field.name}`")
+    value = scope.evaluate(written, where) if isinstance(written, str) else written
+    problem = number_problem(field.type, value)
+    if problem:
+        shown = f"`{written}`: " if isinstance(written, str) else ""
+        hint = "write `1 if c else 0`" if isinstance(value, bool) else ""
+        raise fail(f"{where.words}: {shown}{problem}", hint=hint, rule="uniform-number", path=where.path)
+    return value
+
+
+def field_names(binding: Binding, args: Mapping[str, Json]) -> frozenset[str]:
+    """Every name that the values of a uniform's fields mention."""
+    return frozenset().union(*(mentions_in(_field_source(field, args)) for field in binding.fields))
+
+
+def dollar_names(bindings: Sequence[Binding]) -> frozenset[str]:
+    """Every name that the ``$name`` references of bindings look up."""
+    written = [text for binding in bindings for text in (binding.element_type, binding.length)]
+    return frozenset(text[1:] for text in written if isinstance(text, str) and text.startswith("$"))
 
 
 def _field_source(field: Field, args: Mapping[str, Json]) -> Any:
@@ -142,14 +162,25 @@ def _field_source(field: Field, args: Mapping[str, Json]) -> Any:
 
 
 def bind(
-    declared: Sequence[Declaration], uniforms: Mapping[str, UniformValues], buffers: Buffers, place: Place
+    declared: Sequence[Declaration],
+    uniforms: Mapping[str, UniformValues],
+    args: Mapping[str, Json],
+    buffers: Buffers,
+    place: Place,
+    rounds: Rounds,
 ) -> tuple[BindingPlan, ...]:
     """The bind group of an executed pass; CallError for a binding that stands for nothing or does not fit."""
-    return tuple(_bind(item, uniforms, buffers, place.member(f"binding `{item.binding.name}`")) for item in declared)
+    plans = []
+    for item in declared:
+        binding = item.binding
+        reads = partial(field_names, binding, args) if binding.buffer == "uniform" else partial(dollar_names, [binding])
+        plans.append(rounds.step(("bind", binding.name), reads, partial(_bind, item, uniforms, buffers, place)))
+    return tuple(plans)
 
 
 def _bind(item: Declaration, uniforms: Mapping[str, UniformValues], buffers: Buffers, place: Place) -> BindingPlan:
     binding = item.binding
+    place = place.member(f"binding `{binding.name}`")
     if binding.buffer == "uniform":
         data = _uniform_bytes(binding, uniforms[binding.name], place)
         return BindingPlan(name=binding.name, access="uniform", source="uniform", size=len(data), data=data)

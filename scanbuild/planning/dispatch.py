@@ -5,7 +5,7 @@ from typing import Any
 from scanbuild.package.model import Dispatch
 from scanbuild.planning.attributes import is_integer
 from scanbuild.planning.failures import fail
-from scanbuild.planning.scope import DISPATCH_FOLD_WIDTH, Place, Scope
+from scanbuild.planning.scope import DISPATCH_FOLD_WIDTH, Place, Scope, mentions_in
 from scanbuild.planning.uniforms import describe, number_text
 
 
@@ -24,6 +24,11 @@ def grid(dispatch: Dispatch, scope: Scope, limit: int, place: Place) -> tuple[in
             raise fail(message, rule="dispatch-limit", path=place.path)
         axes.append(int(value))
     return axes[0], axes[1], axes[2]
+
+
+def dispatch_names(dispatch: Dispatch) -> frozenset[str]:
+    """Every name that the sizes of a dispatch mention."""
+    return mentions_in(list(_axes(dispatch)))
 
 
 def _axes(dispatch: Dispatch) -> tuple[str | int, str | int, str | int]:

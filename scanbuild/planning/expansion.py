@@ -12,8 +12,8 @@ from scanbuild.planning.uniforms import describe
 
 MAX_COUNT: Final = 65535
 MAX_PASSES: Final = 131072
-MAX_GROUP_STEPS: Final = 400_000
-"""A limit of scanbuild's own on rounds of groups: nested groups without passes could go on for hours."""
+MAX_IDLE_ROUNDS: Final = 400_000
+"""A limit of scanbuild's own on rounds without a pass: nested groups could go through them for hours."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +43,7 @@ class _Expansion:
     place: Place
     instances: list[Instance] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
-    steps: int = 0
+    idle_rounds: int = 0
 
     def add(
         self,
@@ -73,16 +73,17 @@ class _Expansion:
     def _add_group(self, group: RepeatGroup, prefix: str, names: Mapping[str, int], repeat: Mapping[str, int]) -> None:
         count = self._count(group, prefix, repeat)
         for index in range(count):
-            self.steps += 1
-            if self.steps > MAX_GROUP_STEPS:
-                message = f"{self.place.words}: more than {MAX_GROUP_STEPS} rounds of repeat groups"
-                raise fail(message, rule="group-count", path=group.path)
+            before = len(self.instances)
             self.add(
                 group.passes,
                 prefix=f"{prefix}{group.id}[{index}].",
                 names={**names, group.index: index, f"{group.index}_count": count},
                 innermost={"index": index, "count": count},
             )
+            self.idle_rounds += len(self.instances) == before
+            if self.idle_rounds > MAX_IDLE_ROUNDS:
+                message = f"{self.place.words}: more than {MAX_IDLE_ROUNDS} rounds of repeat groups without a pass"
+                raise fail(message, rule="group-count", path=group.path)
 
     def _count(self, group: RepeatGroup, prefix: str, repeat: Mapping[str, int]) -> int:
         place = self.place.member(f"group `{prefix}{group.id}`, repeat count")

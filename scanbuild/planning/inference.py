@@ -71,14 +71,15 @@ def _wished_dtype(
     manifest: Manifest, port: Port, wish: Destination, bound: Mapping[str, BoundTensor], place: Place
 ) -> str:
     """The storage dtype of the tensor that a destination stands for."""
+    kind = port_type(manifest, port)
     if wish.dtype is not None:
         if not is_dtype(wish.dtype):
             message = f"{place.words}: unknown dtype `{wish.dtype}`"
             raise fail(message, hint=f"one of {', '.join(DTYPES)}", rule="destination-dtype", path=place.path)
-        return port.storage if port.storage is not None and wish.dtype == "int64" else wish.dtype
+        is_logical = wish.dtype == "int64" and kind is not None and kind.is_int64
+        return port.storage if is_logical and port.storage is not None else wish.dtype
     if port.storage is not None:
         return port.storage
-    kind = port_type(manifest, port)
     if kind is None:
         return "float32"
     if kind.admitted is None:

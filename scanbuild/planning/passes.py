@@ -3,13 +3,22 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from scanbuild.package.model import Absent, Intermediate, Json, Pass, Variant
 from scanbuild.planning.attributes import is_number
-from scanbuild.planning.bindings import Buffers, bind, check_aliasing, declare, is_view_alias, uniform_values
+from scanbuild.planning.bindings import (
+    Buffers,
+    bind,
+    check_aliasing,
+    declare,
+    dollar_names,
+    is_view_alias,
+    uniform_values,
+)
 from scanbuild.planning.device import DeviceRecord
-from scanbuild.planning.dispatch import grid
+from scanbuild.planning.dispatch import dispatch_names, grid
 from scanbuild.planning.dtypes import buffer_size
 from scanbuild.planning.expansion import Instance, expand
 from scanbuild.planning.failures import fail
@@ -18,7 +27,8 @@ from scanbuild.planning.int64 import opaque_problem
 from scanbuild.planning.module import module_problem
 from scanbuild.planning.plan import PassPlan, ScratchSpec
 from scanbuild.planning.program import Renderer
-from scanbuild.planning.scope import Place, Scope, names_in
+from scanbuild.planning.rounds import Rounds
+from scanbuild.planning.scope import Place, Scope, derive_place, mentions_in
 from scanbuild.planning.types import BoundTensor
 from scanbuild.planning.uniforms import describe, number_text
 from scanbuild.planning.wgsl import Declaration, check_structs, declarations, strip_comments
@@ -61,6 +71,7 @@ class PassPlanner:
     args: Mapping[str, Json]
     is_empty: bool
     buffers: Buffers = field(init=False)
+    rounds: dict[int, Rounds] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         scratches = dict.fromkeys(self.variant.intermediates)
@@ -92,29 +103,22 @@ class PassPlanner:
         """
         planned: list[PassPlan | None] = []
         first: dict[int, PassPlan | None] = {}
-        varies: dict[int, bool] = {}
         for instance in instances:
             key = id(instance.item)
-            if key in first and not varies[key]:
+            if key in first and self._rounds(instance).all_alike:
                 known = first[key]
                 planned.append(known and replace(known, id=instance.id))
                 continue
             planned.append(self._plan_pass(self._program(instance, scope)))
-            if key not in first:
-                first[key] = planned[-1]
-                varies[key] = "repeat" in self._names_read(instance.item)
+            first.setdefault(key, planned[-1])
         return planned
 
-    def _names_read(self, item: Pass) -> frozenset[str]:
-        """Every name that the expressions and the template of a pass mention."""
-        fields = [field for binding in item.bindings for field in binding.fields]
-        values: list[Any] = [
-            value for field in fields for value in (field.value, field.default, self.args.get(field.name))
-        ]
-        grid = item.dispatch
-        values.extend((grid.x, grid.y, grid.z, grid.threads, grid.workgroup_size, grid.workgroups, item.profile))
-        values.extend(item.derive.values())
-        return self.renderer.names(item.shader).union(*map(names_in, values))
+    def _rounds(self, instance: Instance) -> Rounds:
+        """What the pass of an instance keeps from its other instances in this call."""
+        key = id(instance.item)
+        if key not in self.rounds:
+            self.rounds[key] = Rounds(repeats=bool(instance.repeat))
+        return self.rounds[key]
 
     def programs(self) -> list[Program]:
         """Every pass with its shader, skipped ones included, before anything is known of grids and uniforms."""
@@ -146,35 +150,56 @@ class PassPlanner:
         return ScratchSpec(id=item.id, dtype=item.dtype, shape=dims, size=buffer_size(item.dtype, dims))
 
     def _program(self, instance: Instance, variant_scope: Scope) -> Program:
-        item = instance.item
+        item, rounds = instance.item, self._rounds(instance)
         place = Place(words=f"variant `{self.variant.id}`, pass `{instance.id}`", path=item.path)
         scope = variant_scope.stage(repeat=instance.repeat, labels=self.labels)
-        scope.define_all(item.derive, place)
+        for name, value in item.derive.items():
+            make = partial(scope.evaluate, value, derive_place(place, name))
+            scope.define(name, rounds.derive(name, partial(mentions_in, value), make))
+        looked_up = partial(dollar_names, item.bindings)
+        declared = rounds.step("declared", looked_up, partial(self._declared, item, scope, place))
+        lines = rounds.step("declarations", looked_up, partial(declarations, declared))
+        wgsl = rounds.step(
+            "text",
+            partial(self._text_names, item),
+            partial(self.renderer.wgsl, item.shader, lines, scope, place),
+        )
+        return Program(instance=instance, place=place, scope=scope, declared=declared, declarations=lines, wgsl=wgsl)
+
+    def _declared(self, item: Pass, scope: Scope, place: Place) -> list[Declaration]:
         declared = declare(item, scope, self.buffers, place)
         check_structs(item.bindings, place.words, place.path)
-        lines = declarations(declared)
-        wgsl = self.renderer.wgsl(item.shader, lines, scope, place)
-        return Program(instance=instance, place=place, scope=scope, declared=declared, declarations=lines, wgsl=wgsl)
+        return declared
+
+    def _text_names(self, item: Pass) -> frozenset[str]:
+        """Every name that the text of a pass, once rendered, may depend on."""
+        return self.renderer.names(item.shader) | dollar_names(item.bindings)
 
     def _plan_pass(self, program: Program) -> PassPlan | None:
         """The plan of one pass; None if it is skipped."""
         if self.is_empty:
             return None
         item, scope, place = program.instance.item, program.scope, program.place
-        size = grid(item.dispatch, scope, self.device.max_workgroups, place)
+        rounds = self._rounds(program.instance)
+        size = rounds.step(
+            "grid",
+            partial(dispatch_names, item.dispatch),
+            partial(grid, item.dispatch, scope, self.device.max_workgroups, place),
+        )
         uniforms = {
-            binding.name: uniform_values(binding, scope, self.args, self.buffers, place)
+            binding.name: uniform_values(binding, scope, self.args, self.buffers, place, rounds)
             for binding in item.bindings
             if binding.buffer == "uniform"
         }
-        bytes_moved = self._bytes_moved(item, scope, place)
+        profile = partial(self._bytes_moved, item, scope, place)
+        bytes_moved = rounds.step("profile", partial(_profile_names, item.profile), profile)
         if 0 in size:
             return None
-        bindings = bind(program.declared, uniforms, self.buffers, place)
+        bindings = bind(program.declared, uniforms, self.args, self.buffers, place, rounds)
         if is_view_alias(item, bindings, self.buffers):
             return None
-        check_aliasing(bindings, self.buffers, place)
-        self._check_text(program)
+        rounds.step("aliasing", frozenset, partial(check_aliasing, bindings, self.buffers, place))
+        rounds.step("verdict", partial(self._text_names, item), partial(self._check_text, program))
         return PassPlan(
             id=program.instance.id,
             label=item.name,
@@ -231,6 +256,10 @@ def _members(profile: Json) -> Iterable[tuple[str, Json]]:
     if isinstance(profile, str | list):
         return ((str(index), value) for index, value in enumerate(profile))
     return ()
+
+
+def _profile_names(profile: Json) -> frozenset[str]:
+    return mentions_in([value for _, value in _members(profile)])
 
 
 def check_buffer(words: str, size: int, device: DeviceRecord) -> None:

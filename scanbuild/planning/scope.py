@@ -4,11 +4,11 @@ A scope maps names to plain values. The dialect adds its helper functions behind
 helper of the same spelling.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from scanbuild.dialect import DialectError, NameSet, f16_ok, parse_expression
+from scanbuild.dialect import DialectError, Expression, NameSet, f16_ok, parse_expression
 from scanbuild.errors import CallError
 from scanbuild.package.model import Json, Manifest, Port
 from scanbuild.planning.device import DeviceRecord
@@ -28,6 +28,11 @@ class Place:
     def member(self, words: str, path: str = "") -> "Place":
         """A place inside this one."""
         return Place(words=f"{self.words}, {words}" if self.words else words, path=f"{self.path}{path}")
+
+
+def derive_place(owner: Place, name: str) -> Place:
+    """The place of a derive of a manifest, a variant or a pass."""
+    return owner.member(f"derive `{name}`", f".derive.{name}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,7 +139,7 @@ class Scope:
     def define_all(self, derives: Mapping[str, Json], place: Place) -> None:
         """Evaluate derives in their order, each seeing those before it."""
         for name, value in derives.items():
-            self.define(name, self.evaluate(value, place.member(f"derive `{name}`", f".derive.{name}")))
+            self.define(name, self.evaluate(value, derive_place(place, name)))
 
     def evaluate(self, value: Json, place: Place) -> Any:
         """A JSON value whose strings are expressions, member by member; CallError where one fails."""
@@ -162,11 +167,20 @@ def expression_failure(text: str, error: DialectError, place: Place) -> CallErro
 
 
 def names_in(value: Json) -> frozenset[str]:
-    """Every name that the expressions in a JSON value mention; none for those that do not parse."""
+    """Every name that the expressions in a JSON value need; none for those that do not parse."""
+    return _names(value, lambda expression: expression.names)
+
+
+def mentions_in(value: Json) -> frozenset[str]:
+    """Those and the names that are only asked for with ``is defined``."""
+    return _names(value, lambda expression: expression.mentions)
+
+
+def _names(value: Json, of: Callable[[Expression], Iterable[str]]) -> frozenset[str]:
     if isinstance(value, str):
         try:
-            return frozenset(parse_expression(value).names)
+            return frozenset(of(parse_expression(value)))
         except DialectError:
             return frozenset()
     members = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
-    return frozenset().union(*(names_in(item) for item in members))
+    return frozenset().union(*(_names(item, of) for item in members))

@@ -26,7 +26,7 @@ def padded_fields(fields: Sequence[Field]) -> list[tuple[str, str]]:
 
 def uniform_size(fields: Sequence[Field]) -> int:
     """Bytes of the uniform buffer: four a field, padding included."""
-    return 4 * len(padded_fields(fields))
+    return 16 * -(-len(fields) // 4)
 
 
 def number_problem(kind: str, value: object) -> str:
