@@ -35,6 +35,7 @@ STATIC_RULES: Final[tuple[Rule, ...]] = (
     types.operand_kinds,
     types.pitfalls,
     types.dtype_words,
+    types.numeric_texts,
     structure.undeclared_types,
     structure.dollar_names,
     structure.sized_types,
@@ -109,12 +110,19 @@ def check_path(path: Path) -> CheckResult:
 
 def check_subject(subject: Subject, *, planning: bool = True) -> list[Problem]:
     """What the rules find. Calls are planned only where nothing is certain to fail already: they would fail of it."""
-    problems = apply(STATIC_RULES, subject)
+    problems = _without_echoes(apply(STATIC_RULES, subject))
     if not planning or subject.kind == "manifest" or any(problem.severity == "error" for problem in problems):
         return problems
     trials = run_trials(subject)
     problems += chain.from_iterable(rule(subject, trials) for rule in TRIAL_RULES)
     return _explained(problems, subject)
+
+
+def _without_echoes(problems: list[Problem]) -> list[Problem]:
+    """Where a name is unknown, what it was meant to read seems to be unused: that is no news."""
+    if not any(problem.rule == "expression-name" for problem in problems):
+        return problems
+    return [problem for problem in problems if not problem.rule.startswith("unused-")]
 
 
 def _explained(problems: list[Problem], subject: Subject) -> list[Problem]:

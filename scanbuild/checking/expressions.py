@@ -2,17 +2,21 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from difflib import get_close_matches
 from typing import Final
 
 from jinja2 import nodes
 
 from scanbuild.checking.kinds import fails_undefined
 from scanbuild.checking.members import members_of
+from scanbuild.checking.places import shortened
 from scanbuild.checking.sites import STAGE_WORDS, Site
 from scanbuild.checking.subject import Subject
 from scanbuild.checking.syntax import Syntax, expression_syntax, member_of
 from scanbuild.dialect import CONSTANTS, HELPERS
 from scanbuild.errors import Problem
+from scanbuild.package.jsonfile import Path
 from scanbuild.package.report import nearest
 from scanbuild.package.vocabulary import LOGICAL_DTYPES, WGSL_SCALARS
 
@@ -58,6 +62,11 @@ FOREIGN: Final = {
     "FALSE": "write `false`",
 }
 _TEXT_WORDS: Final = frozenset({*LOGICAL_DTYPES, *WGSL_SCALARS.values()})
+_MAX_LINES: Final = 8
+_QUOTES: Final = "a literal text needs quotes of its own"
+_DOUBLED = re.compile(r"\b(and|or)\s+(and|or)\b")
+_WORD_END = re.compile(r"[\w)\]\"']$")
+_WORD = re.compile(r"[\w(]")
 _BLANKS = re.compile(r"\s*")
 
 
@@ -98,6 +107,12 @@ def _advice(site: Site, syntax: Syntax) -> str:
         return "close the quote"
     if rest.startswith(")") and before.endswith(","):
         return "a tuple has no trailing comma"
+    if _DOUBLED.search(f"{before} {rest}"):
+        return "an operator stands twice"
+    if rest[:1] == ";":
+        return "arguments are separated by commas"
+    if _WORD_END.search(before) and _WORD.match(rest):
+        return f"an operator is missing before `{shortened(rest.split()[0], 20)}`"
     opened = sum(site.text.count(sign) for sign in "([{") - sum(site.text.count(sign) for sign in ")]}")
     if opened > 0:
         return "a bracket is not closed"
@@ -107,7 +122,56 @@ def _advice(site: Site, syntax: Syntax) -> str:
 
 
 def unknown_names(subject: Subject) -> Iterator[Problem]:
-    """Every name has to exist where it stands, in untaken branches too (3.7)."""
+    """Every name has to exist where it stands, in untaken branches too (3.7).
+
+    A name that lacks in many places for one reason is told once; where a derive that nobody reads is called almost
+    like it, that derive is what is misspelt.
+    """
+    groups: dict[tuple[str, str], list[Problem]] = {}
+    for name, problem in _unknown_names(subject):
+        guess = not problem.hint or problem.hint.startswith(("did you mean", _QUOTES))
+        groups.setdefault((name, "" if guess else problem.hint), []).append(problem)
+    for (name, _), problems in groups.items():
+        yield problems[0] if len(problems) == 1 else _told_once(name, problems, subject)
+
+
+def _told_once(name: str, problems: list[Problem], subject: Subject) -> Problem:
+    path = _misspelt_derive(name, subject)
+    places = sorted({problem.line for problem in problems if problem.line is not None})
+    if path is not None and len(places) > 1:
+        return subject.text.problem(
+            path,
+            "expression-name",
+            f"nothing reads the derive `{path[-1]}`, and `{name}`, which is read elsewhere, does not exist",
+            hint=f"is it misspelt? `{name}` is read in lines {_listed(places)}",
+            key=True,
+        )
+    first = min(problems, key=lambda problem: (problem.line or 0, problem.column or 0))
+    others = [line for line in places if line != first.line]
+    more = f" (and in lines {_listed(others)})" if others else ""
+    hint = "" if others and first.hint.startswith(_QUOTES) else first.hint
+    return replace(first, message=first.message + more, hint=hint)
+
+
+def _listed(lines: list[int]) -> str:
+    shown = ", ".join(map(str, lines[:_MAX_LINES]))
+    return f"{shown} and {len(lines) - _MAX_LINES} more" if len(lines) > _MAX_LINES else shown
+
+
+def _misspelt_derive(name: str, subject: Subject) -> Path | None:
+    """Where a derive that no expression reads is declared, if it is called almost like a name."""
+    read = {known for site in subject.sites for known in expression_syntax(site.text).names.required}
+    declared: dict[str, set[Path]] = {}
+    for site in subject.sites:
+        if site.use == "derive" and "derive" in site.path:
+            path = site.path[: site.path.index("derive") + 2]
+            declared.setdefault(str(path[-1]), set()).add(path)
+    once = [other for other, paths in declared.items() if len(paths) == 1 and other not in read]
+    near = get_close_matches(name, once, 1)
+    return next(iter(declared[near[0]])) if near else None
+
+
+def _unknown_names(subject: Subject) -> Iterator[tuple[str, Problem]]:
     for site in subject.sites:
         syntax = expression_syntax(site.text)
         known = site.visible.bare
@@ -115,12 +179,15 @@ def unknown_names(subject: Subject) -> Iterator[Problem]:
             if name in known or name in HELPERS or name in CONSTANTS:
                 continue
             where = syntax.written(syntax.names.first_offset[name])
-            yield subject.text.problem(
-                site.path,
-                "expression-name",
-                f"{site.words}: `{name}` is no name that {STAGE_WORDS[site.visible.stage]} can use",
-                hint=_name_hint(name, site, syntax, subject),
-                within=(site.text, where),
+            yield (
+                name,
+                subject.text.problem(
+                    site.path,
+                    "expression-name",
+                    f"{site.words}: `{name}` is no name that {STAGE_WORDS[site.visible.stage]} can use",
+                    hint=_name_hint(name, site, syntax, subject),
+                    within=(site.text, where),
+                ),
             )
 
 
@@ -147,8 +214,9 @@ def _name_hint(name: str, site: Site, syntax: Syntax, subject: Subject) -> str:
     if name in FOREIGN:
         return FOREIGN[name]
     near = nearest(name, [*visible.bare, *HELPERS, *CONSTANTS])
-    if isinstance(syntax.root, nodes.Name) and (name in _TEXT_WORDS or not near):
-        return f"a literal text needs quotes of its own: \"'{name}'\""
+    is_alone = isinstance(syntax.root, nodes.Name) and site.use in ("derive", "profile")
+    if name in _TEXT_WORDS or (is_alone and not near):
+        return f"{_QUOTES}: \"'{name}'\""
     return near
 
 

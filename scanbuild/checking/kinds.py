@@ -170,9 +170,9 @@ def fails_undefined(node: nodes.Node, parents: Mapping[int, nodes.Node | None], 
 
 
 def _is_number_helper(call: nodes.Call, use: Use) -> bool:
-    """A helper of numbers makes NaN of undefined, which no size and no field can be."""
+    """A helper of numbers makes NaN of undefined, which no size and no field can be; a condition is false by it."""
     assert isinstance(call.node, nodes.Name)
-    return call.node.name in NUMBER_HELPERS and use in ("size", "workgroups", "dimension", "count", "field")
+    return call.node.name in NUMBER_HELPERS and use != "clause"
 
 
 def _compare_fails(compare: nodes.Compare, node: nodes.Node) -> bool:

@@ -1,6 +1,7 @@
 """Rules on what an expression has to give where it stands, as far as its form or its constants tell."""
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -13,8 +14,8 @@ from scanbuild.checking.subject import Subject
 from scanbuild.checking.syntax import Syntax, member_of
 from scanbuild.dialect import CONSTANTS, HELPERS, DialectError, parse_expression
 from scanbuild.errors import Problem
-from scanbuild.package.jsonfile import parse_path
-from scanbuild.package.model import ABSENT, Binding, Pass
+from scanbuild.package.jsonfile import Path, parse_path
+from scanbuild.package.model import ABSENT, Binding, Json, Pass
 from scanbuild.package.report import shown
 from scanbuild.package.vocabulary import LOGICAL_DTYPES, WGSL_SCALARS
 from scanbuild.planning.attributes import is_integer, is_number
@@ -44,6 +45,7 @@ _DTYPE_WORDS: Final = {
     "tensorDtypes": frozenset(LOGICAL_DTYPES),
 }
 _CONSTANT_NAMES: Final = frozenset(HELPERS) | frozenset(CONSTANTS)
+_NUMERIC: Final = re.compile(r"-?\d+(\.\d+)?")
 _ORDERINGS: Final = frozenset({"lt", "gt", "lteq", "gteq"})
 _MAX_SIDE: Final = 65535
 
@@ -268,6 +270,30 @@ def _pitfall_problem(
         stage="own",
         within=(site.text, syntax.place(node)),
     )
+
+
+def numeric_texts(subject: Subject) -> Iterator[Problem]:
+    """A tunable whose default is a number in quotes is a text: it joins where it should add."""
+    for path, names in _tunable_maps(subject):
+        for name, item in names.items():
+            value = item.get("default") if isinstance(item, dict) else None
+            if isinstance(value, str) and _NUMERIC.fullmatch(value):
+                yield subject.text.problem(
+                    (*path, name, "default"),
+                    "numeric-text",
+                    f"the default of the tunable `{name}` is a text, not a number",
+                    hint=f"write {value}",
+                    severity="warning",
+                    stage="own",
+                )
+
+
+def _tunable_maps(subject: Subject) -> Iterator[tuple[Path, dict[str, Json]]]:
+    """The objects of tunables as written, those of the manifest and of its variants."""
+    for path in [(), *(parse_path(variant.path) for variant in subject.manifest.variants)]:
+        found = subject.text.get((*path, "tunables"))
+        if isinstance(found, dict):
+            yield (*path, "tunables"), found
 
 
 def dtype_words(subject: Subject) -> Iterator[Problem]:

@@ -117,6 +117,17 @@ BREAKS = [
         ("with", "width"),
     ),
     Break("misspelt port in a condition", '"ranks.x == 2",', '"ranks.X == 2",', "X ==", ("X", "x")),
+    Break(
+        "misspelt name of a derive",
+        '"columns": "shapes',
+        '"colums": "shapes',
+        '"colums"',
+        ("colums", "columns", "misspelt"),
+    ),
+    Break("derive left out", '"lines": "shapes.x[0] if ranks.x == 2 else 0",', "", "lines", ("lines", "lines")),
+    Break(
+        "misspelt tunable in a helper", "ceilDiv(columns, 512)", "ceilDiv(columns, tunables.widht)", "widht", ("width",)
+    ),
     Break("index by a fraction", '"shapes.x[1] if', '"shapes.x[ranks.x / 2] if', "[ranks", ("//",)),
     Break("duplicate pass id", '"id": "merge"', '"id": "parts"', '"parts"', ("parts", "two passes")),
     Break(

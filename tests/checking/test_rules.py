@@ -72,6 +72,7 @@ class Finding:
 
 ROWS = "rows.wgsl.jinja"
 FINDINGS = [
+    Finding("numeric-text", text('"default": 64', '"default": "64"'), "warning", "write 64"),
     Finding("undeclared-type", text('"x": { "dtype": "T"', '"x": { "dtype": "flaot32"'), "warning", "float32"),
     Finding(
         "template-names",
