@@ -13,13 +13,12 @@ from typing import Any, Final, Literal, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from scanbuild.errors import CallError, NoAdapterError, Problem
+from scanbuild.errors import CallError, Problem
 from scanbuild.gpu import Engine, EngineName, GpuBuffer, execute, open_engine
 from scanbuild.package.load import LoadOptions, PackageCache
 from scanbuild.package.loaded import Package
 from scanbuild.package.model import ABSENT, Json, Manifest
 from scanbuild.package.opening import open_package
-from scanbuild.planning.device import DEFAULT_DEVICE
 from scanbuild.planning.planner import Planner
 from scanbuild.planning.request import Destination, HostTensor, Request, ResidentTensor
 from scanbuild.planning.results import to_array, to_resident
@@ -28,6 +27,7 @@ Array: TypeAlias = npt.NDArray[Any]
 EngineSource: TypeAlias = Callable[[], Engine]
 
 _PACKAGES: Final = PackageCache()
+_AS_ARRAY: Final = "make it an array: np.asarray(value, dtype=np.float32), for instance"
 
 
 class GpuTensor:
@@ -179,14 +179,16 @@ class Kernel:
         """
         given: dict[GpuBuffer, GpuTensor] = {}
         request = Request(
-            inputs={name: _input(value, given) for name, value in _mapping(inputs, "inputs").items()},
+            inputs={name: _input(name, value, given) for name, value in _mapping(inputs, "inputs").items()},
             attrs=_mapping(attrs, "attrs"),
             args=_mapping(args, "args"),
             outputs={name: _destination(value, given) for name, value in _mapping(outputs, "outputs").items()},
         )
-        engine = self._opened(request)
+        # What is wrong with a request by itself is told before a device is opened.
+        read = self._planner.read(request)
+        engine = self._engine()
         with self._lock:
-            prepared = self._planner.prepare(request, engine.record)
+            prepared = self._planner.plan(read, engine.record)
         resident = {name: _buffer(tensor) for name, tensor in prepared.resident.items()}
         result = execute(engine, prepared.plan, prepared.uploads, resident, keep=output == "gpu")
         specs = prepared.plan.outputs
@@ -195,36 +197,47 @@ class Kernel:
             for name, made in result.outputs.items()
         }
 
-    def _opened(self, request: Request) -> Engine:
-        try:
-            return self._engine()
-        except NoAdapterError:
-            # A request that no device could take is the caller's first problem.
-            with self._lock:
-                self._planner.explain(request, DEFAULT_DEVICE)
-            raise
-
 
 def _mapping(value: Any, name: str) -> dict[str, Any]:
     if value is None and name != "inputs":
         return {}
     if not isinstance(value, Mapping):
-        message = f"`{name}` maps names to values, found {type(value).__name__}"
-        raise CallError(Problem(message=message, rule="call", stage="call"))
+        raise _refusal(f"`{name}` maps names to values, found a `{type(value).__name__}`")
+    for key in value:
+        if not isinstance(key, str):
+            raise _refusal(f"`{name}` maps names to values, and {key!r} is no name")
     return dict(value)
 
 
-def _input(value: Any, given: dict[GpuBuffer, GpuTensor]) -> Any:
+def _input(name: str, value: Any, given: dict[GpuBuffer, GpuTensor]) -> Any:
+    """A tensor or a scalar as the planner takes it; CallError for any other Python object."""
     if isinstance(value, np.ndarray):
-        return HostTensor.of(value)
-    return _known_tensor(value, given)
+        value = HostTensor.of(value)
+    if isinstance(value, HostTensor):
+        if not isinstance(value.array, np.ndarray):
+            raise _refusal(f"input `{name}`: the data of a HostTensor are a NumPy array", hint=_AS_ARRAY)
+        if isinstance(value.array, np.ma.MaskedArray):
+            raise _refusal(f"input `{name}` is a masked array", hint="give it values everywhere with .filled(value)")
+        return value
+    if value is None or isinstance(value, bool | int | float | str | np.generic | GpuTensor):
+        return _known_tensor(value, given)
+    raise _refusal(f"input `{name}`: a `{type(value).__name__}` is no kernel input", hint=_AS_ARRAY)
 
 
 def _destination(value: Any, given: dict[GpuBuffer, GpuTensor]) -> Any:
-    if isinstance(value, Mapping):
-        shape = value.get("shape")
-        return Destination(shape=shape, dtype=value.get("dtype"))
-    return _known_tensor(value, given)
+    if not isinstance(value, Mapping):
+        return _known_tensor(value, given)
+    shape: Any = value.get("shape")
+    dtype: Any = value.get("dtype")
+    if isinstance(shape, np.ndarray):
+        shape = shape.tolist()
+    if isinstance(dtype, np.dtype) or (isinstance(dtype, type) and issubclass(dtype, np.generic)):
+        dtype = np.dtype(dtype).name
+    return Destination(shape=shape, dtype=dtype)
+
+
+def _refusal(message: str, hint: str = "") -> CallError:
+    return CallError(Problem(message=message, hint=hint, rule="call", stage="call"))
 
 
 def _known_tensor(value: Any, given: dict[GpuBuffer, GpuTensor]) -> Any:

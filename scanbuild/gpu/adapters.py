@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from scanbuild.errors import InputError, NoAdapterError, Problem
+from scanbuild.gpu.quiet import runtime_folder
 
 EngineName = Literal["wgpu", "dawn"]
 ENGINES: Final[tuple[EngineName, ...]] = get_args(EngineName)
@@ -78,7 +79,8 @@ def list_adapters(engine: EngineName = "wgpu") -> list[Adapter]:
     """
     module = engine_module(engine)
     try:
-        handles = module.gpu.enumerate_adapters_sync()
+        with runtime_folder():
+            handles = module.gpu.enumerate_adapters_sync()
     except Exception as error:
         raise NoAdapterError(
             Problem(message=f"the engine {engine} cannot list its adapters: {error}", hint=_way_out(engine))

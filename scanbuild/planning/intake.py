@@ -19,6 +19,7 @@ from scanbuild.planning.types import BoundTensor, port_type
 from scanbuild.planning.uniforms import describe
 
 _EXACT = 2**53
+_DEPTH = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,7 +34,7 @@ class Call:
 def read_request(manifest: Manifest, request: Request) -> Call:
     """The request with its names told apart and its host data converted; CallError for what cannot be."""
     bound: dict[str, BoundTensor] = {}
-    args = {name: plain(value) for name, value in request.args.items()}
+    args = {name: _json(f"argument `{name}`", value) for name, value in request.args.items()}
     for name, value in request.inputs.items():
         port = port_of(manifest, name)
         if port is None:
@@ -44,11 +45,11 @@ def read_request(manifest: Manifest, request: Request) -> Call:
             bound[name] = _host_tensor(manifest, name, port, value)
         else:
             hint = "leave an optional input out" if value is None else ""
-            raise fail(f"input `{name}` is a tensor, found {describe(value)}", hint=hint, rule="input-kind")
+            raise fail(f"input `{name}` is a tensor, found {describe(plain(value))}", hint=hint, rule="input-kind")
     return Call(
         wishes=Wishes(bound=bound, **_destinations(manifest, request)),
         args=args,
-        attrs={name: plain(value) for name, value in request.attrs.items()},
+        attrs={name: _json(f"attribute `{name}`", value) for name, value in request.attrs.items()},
     )
 
 
@@ -97,7 +98,9 @@ def _destinations(manifest: Manifest, request: Request) -> dict[str, Any]:
         if isinstance(value, ResidentTensor):
             residents[name] = resident(name, value)
         else:
-            destinations[name] = replace(value, shape=[plain(item) for item in value.shape])
+            destinations[name] = replace(
+                value, shape=[_json(f"destination `{name}`: shape", item) for item in value.shape]
+            )
     return {"destinations": destinations, "residents": residents}
 
 
@@ -113,7 +116,7 @@ def _host_tensor(manifest: Manifest, name: str, port: Port, tensor: HostTensor) 
             data = narrow(name, data, storage, saturating=port.narrowing == "saturating")
     return BoundTensor(
         name=name,
-        shape=tuple(plain(item) for item in tensor.shape),
+        shape=tuple(_json(f"input `{name}`: shape", item) for item in tensor.shape),
         storage=storage,
         logical=_known_logical(manifest, port, kind, storage),
         buffer=("host", name),
@@ -155,6 +158,25 @@ def upload_form(tensor: BoundTensor) -> BoundTensor:
     return replace(tensor, shape=shape, data=data)
 
 
+def _json(words: str, value: Any, depth: int = 0) -> Any:
+    """An attribute or argument as JSON has it; CallError for what JSON has no form of."""
+    if depth > _DEPTH:
+        raise fail(f"{words} is nested more than {_DEPTH} deep", rule="json")
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_json(words, item, depth + 1) for item in value]
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise fail(f"{words}: the names in an object are texts", rule="json")
+        return {key: _json(words, item, depth + 1) for key, item in value.items()}
+    scalar = plain(value)
+    if scalar is not None and not isinstance(scalar, bool | int | float | str):
+        hint = "a number, a text, true, false, null, or lists and objects of them"
+        raise fail(f"{words}: a {type(value).__name__} is no JSON value", hint=hint, rule="json")
+    return scalar
+
+
 def plain(value: Any) -> Any:
     """A value as JSON has it: NumPy scalars as Python's, integers that are no exact double rounded to one."""
     if isinstance(value, np.generic):
@@ -164,8 +186,4 @@ def plain(value: Any) -> Any:
             return float(value)
         except OverflowError:
             return float("inf") if value > 0 else float("-inf")
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
     return value

@@ -52,19 +52,26 @@ class PreparedCall:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Bound:
-    """A request that passed validation: its tensors, their types, and what its expressions see."""
+class ReadRequest:
+    """A request that passed all validation that no device takes part in: its tensors, their types, its scalars."""
 
     tensors: dict[str, BoundTensor]
     outputs: dict[str, BoundTensor]
     types: Types
     scalars: Scalars
-    scope: Scope
 
     @property
     def is_empty(self) -> bool:
         """Whether there are outputs and none of them has an element: then no GPU work happens (8.5)."""
         return bool(self.outputs) and all(element_count(tensor.shape) == 0 for tensor in self.outputs.values())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Bound:
+    """A request on a device, and what its expressions see."""
+
+    read: ReadRequest
+    scope: Scope
 
 
 @dataclass(slots=True)
@@ -76,24 +83,28 @@ class Planner:
 
     def prepare(self, request: Request, device: DeviceRecord) -> PreparedCall:
         """The plan of a call; CallError for whatever the loader refuses at a call."""
-        bound = self._bind(request, device)
+        return self.plan(self.read(request), device)
+
+    def plan(self, read: ReadRequest, device: DeviceRecord) -> PreparedCall:
+        """The plan of a request that was read; CallError for what only a device shows to be wrong."""
+        bound = self._bind(read, device)
         variant = select(self.package.manifest, device, bound.scope.names, self._screen(bound, device))
         passes = self._passes(variant, bound, device).plan()
-        specs = {name: self._spec(tensor) for name, tensor in bound.tensors.items()}
+        specs = {name: self._spec(tensor) for name, tensor in read.tensors.items()}
         plan = Plan(
             op_id=self.package.manifest.op_id,
             variant=variant.id,
             inputs={name: spec for name, spec in specs.items() if name in self.package.manifest.inputs},
-            outputs={name: specs[name] for name in bound.outputs},
-            returned=tuple(bound.outputs),
+            outputs={name: specs[name] for name in read.outputs},
+            returned=tuple(read.outputs),
             passes=passes.passes,
             scratches=passes.scratches,
             skipped=passes.skipped,
         )
         return PreparedCall(
             plan=plan,
-            uploads={name: tensor.data for name, tensor in bound.tensors.items() if tensor.data is not None},
-            resident={name: _resident(tensor) for name, tensor in bound.tensors.items() if tensor.resident},
+            uploads={name: tensor.data for name, tensor in read.tensors.items() if tensor.data is not None},
+            resident={name: _resident(tensor) for name, tensor in read.tensors.items() if tensor.resident},
         )
 
     def programs(self, request: Request, device: DeviceRecord, variant_id: str | None = None) -> list[Program]:
@@ -101,7 +112,7 @@ class Planner:
 
         CallError for what the loader refuses up to here. Whether the shaders compile is not looked at.
         """
-        bound = self._bind(request, device)
+        bound = self._bind(self.read(request), device)
         manifest = self.package.manifest
         if variant_id is None:
             variant = select(manifest, device, bound.scope.names, self._screen(bound, device))
@@ -111,10 +122,14 @@ class Planner:
 
     def explain(self, request: Request, device: DeviceRecord) -> tuple[VariantVerdict, ...]:
         """The verdict on every variant for a request, in ranking order; CallError if it gets that far for none."""
-        bound = self._bind(request, device)
+        bound = self._bind(self.read(request), device)
         return tuple(judge_all(self.package.manifest, device, bound.scope.names, self._screen(bound, device)))
 
-    def _bind(self, request: Request, device: DeviceRecord) -> _Bound:
+    def read(self, request: Request) -> ReadRequest:
+        """The request with its host data converted, its outputs inferred and its types solved.
+
+        No device takes part, so this can be done before one is opened. CallError for whatever is wrong by itself.
+        """
         manifest = self.package.manifest
         call = read_request(manifest, request)
         scalars = Scalars(attrs=resolve_attributes(manifest, call.attrs), args=call.args)
@@ -122,16 +137,22 @@ class Planner:
         tensors = {name: _ready(tensor) for name, tensor in call.wishes.bound.items()}
         outputs = {name: tensor if tensor.buffer[0] != "host" else tensors[name] for name, tensor in outputs.items()}
         tensors.update(outputs)
-        self._check(tensors, device)
+        self._check(tensors)
         check_args(manifest, call.args)
-        types = solve_types(manifest, tensors)
-        names = request_names(manifest, tensors, types, scalars, device=device, args_present=False)
+        return ReadRequest(tensors=tensors, outputs=outputs, types=solve_types(manifest, tensors), scalars=scalars)
+
+    def _bind(self, read: ReadRequest, device: DeviceRecord) -> _Bound:
+        manifest = self.package.manifest
+        for name, tensor in read.tensors.items():
+            if not tensor.resident:
+                check_buffer(f"tensor `{name}`", tensor.size, device)
+        names = request_names(manifest, read.tensors, read.types, read.scalars, device=device, args_present=False)
         scope = Scope(request=names, tunables=dict(manifest.tunables))
         scope.define_all(manifest.derive, Place(words="manifest", path="$"))
-        return _Bound(tensors=tensors, outputs=outputs, types=types, scalars=scalars, scope=scope)
+        return _Bound(read=read, scope=scope)
 
-    def _check(self, tensors: Mapping[str, BoundTensor], device: DeviceRecord) -> None:
-        """What 8.2 asks of tensors, and that no new buffer is larger than the device allows."""
+    def _check(self, tensors: Mapping[str, BoundTensor]) -> None:
+        """What 8.2 asks of tensors."""
         manifest = self.package.manifest
         for name, port in manifest.inputs.items():
             if not port.optional and name not in tensors:
@@ -142,8 +163,6 @@ class Planner:
             if declared is not None and declared.packed != tensor.packed:
                 message = f"tensor `{name}` holds {_layout(tensor.packed)}, the port wants {_layout(declared.packed)}"
                 raise fail(message, rule="layout", path=f"$.inputs.{name}")
-            if not tensor.resident:
-                check_buffer(f"tensor `{name}`", tensor.size, device)
 
     def _spec(self, tensor: BoundTensor) -> TensorSpec:
         port = port_of(self.package.manifest, tensor.name)
@@ -181,10 +200,10 @@ class Planner:
             device=device,
             renderer=renderer,
             scope=bound.scope,
-            labels=bound.types.scalars,
-            tensors=bound.tensors,
-            args=bound.scalars.args,
-            is_empty=bound.is_empty,
+            labels=bound.read.types.scalars,
+            tensors=bound.read.tensors,
+            args=bound.read.scalars.args,
+            is_empty=bound.read.is_empty,
         )
 
 

@@ -5,6 +5,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from scanbuild.dialect import UNDEFINED
 from scanbuild.package.model import Field
 
 _RANGES: Final = {"u32": (0, 2**32 - 1), "i32": (-(2**31), 2**31 - 1)}
@@ -84,7 +85,7 @@ def describe(value: object) -> str:
         return f"a list of {len(value)}"
     if isinstance(value, Mapping):
         return "an object"
-    return "undefined"
+    return "undefined" if value is UNDEFINED else f"a `{type(value).__name__}`"
 
 
 def number_text(value: float) -> str:
