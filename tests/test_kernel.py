@@ -1,10 +1,14 @@
 """Kernels as Python functions."""
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +17,7 @@ import scanbuild
 from scanbuild.errors import CallError, InputError, LoadError, NoAdapterError
 from scanbuild.gpu import Engine, open_engine
 from scanbuild.kernel import GpuTensor, Kernel, dispose_shared_engines, load_kernel
+from scanbuild.planning.request import HostTensor
 from tests.cases.packages import DOUBLE, manifest, sign, variant, write_package
 
 X = np.array([[1, -2, 3]], dtype=np.float32)
@@ -215,3 +220,274 @@ def test_a_package_behind_a_url_obeys_the_loader_s_rules(engine: Engine, server:
 def test_a_url_with_another_kernel_than_expected_is_refused(server: str):
     with pytest.raises(LoadError, match=r"test\.toys\.Double"):
         load_kernel(server, trust_remote_code=True, expected_op_id="test.toys.Triple", version=1)
+
+
+def _refuse_to_open(*_: object, **__: object) -> Engine:
+    raise AssertionError("a device is opened for a request that is wrong by itself")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ({"inputs": {"z": X}}, "unknown input"),
+        ({"inputs": {"x": X, "n": None}}, "unknown input"),
+        ({"inputs": {}}, "required"),
+        ({"inputs": {"x": None}}, "leave an optional input out"),
+        ({"inputs": {"x": 3}}, "is a tensor"),
+        ({"inputs": {"x": np.float32(3)}}, "is a tensor"),
+        ({"inputs": {"x": X.astype(np.float64)}}, "astype"),
+        ({"inputs": {"x": X.astype(np.int8)}}, "does not admit"),
+        ({"inputs": {"x": HostTensor(shape=[2, 2], array=X)}}, "3 values"),
+        ({"inputs": {"x": HostTensor(shape=[-3], array=X)}}, "dimension 0"),
+        ({"inputs": {"x": X}, "attrs": {"a": 1}}, "unknown attribute"),
+        ({"inputs": {"x": X}, "args": {"n": 1}}, "unknown argument"),
+        ({"inputs": {"x": X}, "outputs": {"z": {"shape": [1]}}}, "unknown output"),
+        ({"inputs": {"x": X}, "outputs": {"y": X}}, "expected a tensor or a shape"),
+        ({"inputs": {"x": X}, "outputs": {"y": {"shape": [1, 3], "dtype": "int32"}}}, "float32"),
+    ],
+)
+def test_a_request_that_is_wrong_by_itself_opens_no_device(
+    root: Path, monkeypatch: pytest.MonkeyPatch, call: dict[str, Any], words: str
+):
+    monkeypatch.setattr("scanbuild.kernel.open_engine", _refuse_to_open)
+    kernel = load_kernel(root, adapter="none that exists")
+    with pytest.raises(CallError, match=words):
+        kernel(call.pop("inputs"), **call)
+
+
+def test_loading_opens_no_device(root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("scanbuild.kernel.open_engine", _refuse_to_open)
+    assert repr(load_kernel(root)) == "<kernel test.toys.Double>"
+
+
+class _Own(np.ndarray):
+    """A subclass without a meaning of its own."""
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        X[:, ::-1],
+        X.astype(">f4"),
+        np.array([1, -2], dtype=">i4"),
+        np.array(2.5, dtype=np.float32),
+        np.broadcast_to(np.float32(3), (2, 2)),
+        np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3)),
+        np.frombuffer(bytes(X.tobytes()), dtype=np.float32),
+        np.array([[1, 2], [3, 4]], dtype=np.float32).view(_Own),
+    ],
+    ids=["reversed", "big-endian", "big-endian integers", "rank 0", "broadcast", "columns", "read-only", "subclass"],
+)
+def test_an_array_counts_for_its_elements_however_they_lie_in_memory(kernel: Kernel, array: np.ndarray):
+    before = array.copy()
+    out = kernel({"x": array})["y"]
+    assert out.tolist() == (array + array).tolist()
+    assert out.shape == array.shape
+    assert type(out) is np.ndarray
+    assert out.dtype.isnative
+    assert out.flags.writeable
+    assert (array == before).all()
+
+
+class _Lazy:
+    def __array__(self, *_: object, **__: object) -> np.ndarray:
+        return X
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ([1.0, 2.0], "a `list` is no kernel input"),
+        ((1.0, 2.0), "a `tuple` is no kernel input"),
+        (b"abcd", "a `bytes` is no kernel input"),
+        (memoryview(b"abcd"), "a `memoryview` is no kernel input"),
+        (_Lazy(), "a `_Lazy` is no kernel input"),
+        (np.ma.array([1, 2], mask=[0, 1], dtype=np.float32), "masked"),
+        (HostTensor(shape=[2], array=np.ma.array([1, 2], dtype=np.float32)), "masked"),
+        (HostTensor(shape=[2], dtype="float32"), "the data of a HostTensor"),
+        (HostTensor(shape=[2], array=[1, 2]), "the data of a HostTensor"),  # type: ignore[arg-type]
+        (np.array([1, "a"], dtype=object), "array of object"),
+        (np.zeros(2, dtype=[("a", "f4")]), "array of void"),
+        (np.array(["a"]), "array of str"),
+        (np.zeros(2, dtype=np.complex64), "array of complex64"),
+    ],
+)
+def test_what_is_no_array_of_numbers_is_refused_in_words(kernel: Kernel, value: object, words: str):
+    with pytest.raises(CallError, match=words):
+        kernel({"x": value})
+
+
+@pytest.mark.parametrize("option", ["inputs", "attrs", "args", "outputs"])
+def test_names_are_texts(kernel: Kernel, option: str):
+    call: dict[str, Any] = {"inputs": {"x": X}, option: {3: 4}}
+    with pytest.raises(CallError, match="3 is no name"):
+        kernel(call.pop("inputs"), **call)
+
+
+@pytest.mark.parametrize("value", [{1, 2}, object(), b"a", {1: 2}, [[object()]], 1j])
+def test_attributes_and_arguments_are_json_values(kernel: Kernel, value: object):
+    for option in ("attrs", "args"):
+        with pytest.raises(CallError, match=r"JSON|names in an object"):
+            kernel({"x": X}, **{option: {"a": value}})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", ["float32", np.float32, np.dtype("float32")])
+@pytest.mark.parametrize("shape", [[1, 3], (1, 3), np.array([1, 3])])
+def test_a_destination_may_be_described_as_numpy_does(kernel: Kernel, shape: object, dtype: object):
+    assert kernel({"x": X}, outputs={"y": {"shape": shape, "dtype": dtype}})["y"].shape == (1, 3)
+    with pytest.raises(CallError, match="unknown dtype"):
+        kernel({"x": X}, outputs={"y": {"shape": shape, "dtype": np.float64}})
+
+
+@pytest.mark.parametrize("output", ["cpu", "GPU", "host", ""])
+def test_only_the_word_gpu_keeps_results_on_the_gpu(kernel: Kernel, output: str):
+    assert isinstance(kernel({"x": X}, output=output)["y"], np.ndarray)
+
+
+def test_a_destination_of_another_size_is_used_as_it_is(kernel: Kernel):
+    with kernel({"x": np.ones(5, np.float32)}, output="gpu")["y"] as wide:
+        again = kernel({"x": X[0]}, outputs={"y": wide})["y"]
+        assert again.tolist() == [2, -4, 6, 2, 2]
+        assert kernel({"x": wide})["y"].tolist() == [4, -8, 12, 4, 4]
+
+
+def test_a_resident_tensor_is_refused_where_its_dtype_does_not_fit(kernel: Kernel):
+    with kernel({"x": X}, output="gpu")["y"] as made, pytest.raises(CallError, match="float32"):
+        kernel({"x": X.astype(np.int32)}, outputs={"y": made})
+
+
+def test_a_tensor_cannot_be_read_and_written_by_one_pass(kernel: Kernel):
+    with kernel({"x": X}, output="gpu")["y"] as made, pytest.raises(CallError, match="one buffer"):
+        kernel({"x": made}, outputs={"y": made})
+
+
+def test_a_destroyed_destination_is_refused(kernel: Kernel):
+    made = kernel({"x": X}, output="gpu")["y"]
+    made.destroy()
+    with pytest.raises(CallError, match="destroyed"):
+        kernel({"x": X}, outputs={"y": made})
+
+
+def test_a_tensor_of_another_device_is_refused(kernel: Kernel, root: Path):
+    other = load_kernel(root)
+    with other({"x": X}, output="gpu")["y"] as made, pytest.raises(CallError, match="another device"):
+        kernel({"x": made})
+    dispose_shared_engines()
+
+
+def test_a_kept_result_is_all_that_a_call_leaves(engine: Engine, root: Path):
+    kernel = load_kernel(root, device=engine.device)
+    probe = kernel._engine()
+    with kernel({"x": X}, output="gpu")["y"] as first, kernel({"x": first}, output="gpu")["y"] as second:
+        assert probe.live_buffers == 2
+        with pytest.raises(CallError):
+            kernel({"x": first}, outputs={"y": first}, output="gpu")
+        with pytest.raises(CallError):
+            kernel({"x": first}, outputs={"y": second}, attrs={"a": 1})
+        kernel({"x": first}, outputs={"y": second}, output="gpu")
+        kernel({"x": np.zeros((0, 2), np.float32)}, output="gpu")["y"].destroy()
+        assert probe.live_buffers == 2
+    assert probe.live_buffers == 0
+
+
+def test_a_device_that_the_caller_brought_stays_open(engine: Engine, root: Path):
+    load_kernel(root, device=engine.device)({"x": X})
+    dispose_shared_engines()
+    assert load_kernel(root, device=engine.device)({"x": X})["y"].tolist() == [[2, -4, 6]]
+
+
+class _Hub:
+    """Answers as the Hub would, and remembers what it was asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.asked = folder, list[str]()
+
+    def __call__(self, url: str) -> bytes:
+        self.asked.append(url)
+        return (self.folder / url.rpartition("/build/webgpu/")[2]).read_bytes()
+
+
+@pytest.fixture
+def hub(root: Path, monkeypatch: pytest.MonkeyPatch) -> _Hub:
+    made = _Hub(root / "build" / "webgpu")
+    monkeypatch.setattr("scanbuild.package.remote.UrlFetch", lambda _: made)
+    return made
+
+
+NAME = "webgpu-kernels/test.toys.Double"
+
+
+@pytest.mark.parametrize(
+    ("options", "revision"),
+    [
+        ({"version": 1}, "v1"),
+        ({"revision": "main"}, "main"),
+        ({"version": 2, "revision": "a/b c"}, "a%2Fb%20c"),
+        ({"revision": "refs!~*'()"}, "refs!~*'()"),
+    ],
+)
+def test_a_repository_is_looked_for_where_the_loader_looks(hub: _Hub, options: dict[str, object], revision: str):
+    load_kernel(NAME, **options)  # type: ignore[arg-type]
+    base = f"https://huggingface.co/kernels/{NAME}/resolve/{revision}/build/webgpu"
+    assert hub.asked == [f"{base}/metadata.json", f"{base}/manifest.json"]
+
+
+def test_templates_of_a_repository_are_fetched_at_the_first_call_that_needs_them(hub: _Hub, engine: Engine):
+    kernel = load_kernel(NAME, version=1, device=engine.device)
+    assert kernel({"x": X})["y"].tolist() == [[2, -4, 6]]
+    kernel({"x": X})
+    assert [url.rpartition("/")[2] for url in hub.asked] == ["metadata.json", "manifest.json", "double.wgsl.jinja"]
+
+
+@pytest.mark.parametrize(
+    ("location", "options"),
+    [
+        (NAME, {"version": -1}),
+        (NAME, {"version": 1.5}),
+        (NAME, {"version": "1"}),
+        (NAME, {"version": True, "revision": "main"}),
+        ("someone/test.toys.Double", {"version": 1}),
+        ("Webgpu-Kernels/test.toys.Double", {"version": 1}),
+        ("someone/test.toys.Double", {"version": 1, "trust_remote_code": 1}),
+        (
+            "https://huggingface.co/webgpu-kernels/test.toys.Double",
+            {"version": 1, "expected_op_id": "test.toys.Double"},
+        ),
+    ],
+)
+def test_a_location_is_refused_before_anything_is_fetched(hub: _Hub, location: str, options: dict[str, object]):
+    with pytest.raises(LoadError):
+        load_kernel(location, **options)  # type: ignore[arg-type]
+    assert hub.asked == []
+
+
+def test_code_of_others_is_opted_into(hub: _Hub):
+    assert load_kernel("someone/test.toys.Double", version=1, trust_remote_code=True).op_id == "test.toys.Double"
+    with pytest.raises(LoadError):
+        load_kernel("someone/test.toys.Other", version=1, trust_remote_code=True)
+
+
+def test_the_expected_kernel_is_compared_wherever_it_is_given(hub: _Hub, root: Path):
+    for location, options in ((NAME, {"version": 1}), (root, {})):
+        assert load_kernel(location, expected_op_id="test.toys.Double", **options).op_id == "test.toys.Double"  # type: ignore[arg-type]
+        for other in ("", "test.toys.double", "ai.onnx.Double"):
+            with pytest.raises(LoadError):
+                load_kernel(location, expected_op_id=other, **options)  # type: ignore[arg-type]
+
+
+def test_opening_a_device_says_nothing_on_standard_error(root: Path, engine: Engine):
+    code = (
+        "import sys, numpy as np, scanbuild\n"
+        "out = scanbuild.load_kernel(sys.argv[1])({'x': np.ones(2, np.float32)})\n"
+        "import os; print(out['y'].tolist(), os.environ.get('XDG_RUNTIME_DIR'))"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(root)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+        check=True,
+    )
+    assert (done.stdout.strip(), done.stderr.strip()) == ("[2.0, 2.0] None", "")

@@ -4,7 +4,7 @@ Nothing here touches a GPU. A :class:`Planner` keeps what it rendered, so that a
 costs little.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -132,12 +132,15 @@ class Planner:
         """
         manifest = self.package.manifest
         call = read_request(manifest, request)
+        # Inference would fail for a missing input, too, in words about an expression. It may yet create an inout.
+        _check_required(manifest, {**call.wishes.bound, **dict.fromkeys(manifest.outputs)})
         scalars = Scalars(attrs=resolve_attributes(manifest, call.attrs), args=call.args)
         outputs = infer_outputs(manifest, call.wishes, scalars)
         tensors = {name: _ready(tensor) for name, tensor in call.wishes.bound.items()}
         outputs = {name: tensor if tensor.buffer[0] != "host" else tensors[name] for name, tensor in outputs.items()}
         tensors.update(outputs)
-        self._check(tensors)
+        _check_required(manifest, tensors)
+        self._check_layouts(tensors)
         check_args(manifest, call.args)
         return ReadRequest(tensors=tensors, outputs=outputs, types=solve_types(manifest, tensors), scalars=scalars)
 
@@ -151,13 +154,8 @@ class Planner:
         scope.define_all(manifest.derive, Place(words="manifest", path="$"))
         return _Bound(read=read, scope=scope)
 
-    def _check(self, tensors: Mapping[str, BoundTensor]) -> None:
-        """What 8.2 asks of tensors."""
+    def _check_layouts(self, tensors: Mapping[str, BoundTensor]) -> None:
         manifest = self.package.manifest
-        for name, port in manifest.inputs.items():
-            if not port.optional and name not in tensors:
-                message = f"input `{name}` is required and was not given"
-                raise fail(message, rule="input-required", path=f"$.inputs.{name}")
         for name, tensor in tensors.items():
             declared = port_of(manifest, name)
             if declared is not None and declared.packed != tensor.packed:
@@ -215,6 +213,14 @@ def prepare(package: PackageLike, request: Request, device: DeviceRecord) -> Pre
 def explain(package: PackageLike, request: Request, device: DeviceRecord) -> tuple[VariantVerdict, ...]:
     """The verdict on every variant of a package for one request, in ranking order."""
     return Planner(package).explain(request, device)
+
+
+def _check_required(manifest: Manifest, given: Iterable[str]) -> None:
+    names = frozenset(given)
+    for name, port in manifest.inputs.items():
+        if not port.optional and name not in names:
+            message = f"input `{name}` is required and was not given"
+            raise fail(message, rule="input-required", path=f"$.inputs.{name}")
 
 
 def _ready(tensor: BoundTensor) -> BoundTensor:
