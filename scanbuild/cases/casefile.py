@@ -185,8 +185,9 @@ class _Reader:
         if dtype in FLOATS:
             return
         for value in values:
-            finite = value not in ("NaN", "Infinity", "-Infinity") if isinstance(value, str) else math.isfinite(value)
-            if not finite:
+            words = ("NaN", "Infinity", "-Infinity")
+            whole = value not in words if isinstance(value, str) else math.isfinite(value) and value == int(value)
+            if not whole:
                 self.report.add(path, "case-values", f"{value} is no {dtype}")
                 return
 
@@ -202,6 +203,7 @@ def _check_unique(cases: Iterable[Case], report: Report) -> None:
 def _check_names(case: Case, manifest: Manifest, report: Report) -> None:
     path: Path = ("cases", case.index)
     tensors = [*manifest.inputs, *manifest.outputs]
+    _check_supplied(case, manifest, report)
     _check_known(case.inputs, tensors, (*path, "inputs"), "tensor", report)
     _check_known(case.outputs, list(manifest.outputs), (*path, "outputs"), "output", report)
     _check_known(case.attrs, list(manifest.attributes), (*path, "attrs"), "attribute", report)
@@ -211,6 +213,18 @@ def _check_names(case: Case, manifest: Manifest, report: Report) -> None:
         hint = nearest(case.expect_variant, variants)
         message = f"the manifest has no variant {shown(case.expect_variant)}"
         report.add((*path, "expectVariant"), "case-variant", message, hint=hint)
+
+
+def _check_supplied(case: Case, manifest: Manifest, report: Report) -> None:
+    """Inputs that are not optional have to be there. Nothing is said where a misspelt name may be the reason."""
+    missing = [name for name, port in manifest.inputs.items() if not port.optional and name not in case.inputs]
+    if missing and all(name in manifest.inputs or name in manifest.outputs for name in case.inputs):
+        names = " and ".join(map(shown, missing))
+        report.add(
+            ("cases", case.index, "inputs"),
+            "case-input",
+            f"the case lacks {names}; only optional inputs may be left out",
+        )
 
 
 def _check_tunables(tune: Mapping[str, Any], manifest: Manifest, report: Report) -> None:

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 Violation: TypeAlias = Any  # a ValidationError of jsonschema, whose members are as loose as JSON
 
 _LONG: Final = 64
+_KINDS: Final = {
+    "array": "a list",
+    "object": "an object",
+    "string": "a text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+}
 
 
 def check_schema(value: Json, schema: str, report: Report, *, foreign: bool = False) -> None:
@@ -88,12 +96,14 @@ def _words(error: Violation) -> str:
             return f"the member{'s' if len(missing) > 1 else ''} {', '.join(missing)} must be given"
         case "type":
             kinds = rule if isinstance(rule, list) else [rule]
-            return f"found {found}, expected {' or '.join(kinds)}"
+            return f"found {found}, expected {' or '.join(_KINDS.get(kind, kind) for kind in kinds)}"
         case "enum":
             hint = nearest(error.instance, rule) if isinstance(error.instance, str) else ""
             return f"found {found}, expected one of {', '.join(rule)}" + (f"; {hint}" if hint else "")
         case "pattern" | "oneOf":
-            return f"found {found}, which is not of the form allowed here"
+            form = error.schema.get("description", "").rstrip(".")
+            expected = f"expected {form[:1].lower() + form[1:]}" if form else "which is not of the form allowed here"
+            return f"found {found}, {expected}"
         case "minimum" | "exclusiveMinimum":
             return f"found {found}, expected {'at least' if error.validator == 'minimum' else 'more than'} {rule}"
         case "maxItems":

@@ -16,6 +16,13 @@ INTERNAL_FAULT = 4
 INTERRUPTED = 128 + 2
 BROKEN_PIPE = 128 + 13
 
+_OUT_OF_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What writing to a file that is open fails with, no name being told."""
+_WORDS = {
+    errno.EEXIST: "this is a file; a folder is needed here",
+    errno.ENOTDIR: "this lies under a file; a folder is needed there",
+}
+
 
 def report_failure(failure: BaseException, console: Console) -> int:
     """Tell the user what went wrong, and return the exit status for it."""
@@ -39,9 +46,10 @@ def _report_os_error(failure: OSError, console: Console) -> int:
         # The reader has gone (as with `| head`). Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    if failure.filename is None:
+    if failure.filename is None and failure.errno not in _OUT_OF_ROOM:
         return _report_fault(failure, console)
-    console.problem_text(f"{failure.filename}: {(failure.strerror or str(failure)).lower()}")
+    words = _WORDS.get(failure.errno or 0) or (failure.strerror or str(failure)).lower()
+    console.problem_text(words if failure.filename is None else f"{failure.filename}: {words}")
     return INPUT_WRONG
 
 
@@ -52,11 +60,18 @@ def _report_fault(failure: BaseException, console: Console) -> int:
         traceback.print_exception(failure)
         console.problem_text(f"internal fault: {kind}: {said}")
         return INTERNAL_FAULT
-    with tempfile.NamedTemporaryFile("w", prefix="scanbuild-fault-", suffix=".txt", delete=False) as report:
-        report.write(f"scanbuild {' '.join(sys.argv[1:])}\nPython {sys.version}\n\n")
-        report.write("".join(traceback.format_exception(failure)))
     console.problem_text(
-        f"internal fault: {kind}: {said}\n"
-        f"This is a mistake in scanbuild, not in your input; the full report is in {report.name}"
+        f"internal fault: {kind}: {said}\nThis is a mistake in scanbuild, not in your input; {_full_report(failure)}"
     )
     return INTERNAL_FAULT
+
+
+def _full_report(failure: BaseException) -> str:
+    """Write the traceback to a file, and say where it is; or how to see it, where none can be written."""
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="scanbuild-fault-", suffix=".txt", delete=False) as report:
+            report.write(f"scanbuild {' '.join(sys.argv[1:])}\nPython {sys.version}\n\n")
+            report.write("".join(traceback.format_exception(failure)))
+    except (OSError, UnicodeError):
+        return "set SCANBUILD_DEBUG=1 to see the full report"
+    return f"the full report is in {report.name}"

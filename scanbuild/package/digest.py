@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from scanbuild.errors import InputError, Problem
+from scanbuild.errors import Problem, raise_if_any
 from scanbuild.package.report import shown
 from scanbuild.package.text import encode
 
@@ -26,26 +26,41 @@ def digest_text(text: str) -> str:
 def folder_digests(folder: Path) -> dict[str, str]:
     """Path within the folder -> digest of the file's bytes, for every file but ``metadata.json``, sorted by path.
 
-    Raises InputError for a symbolic link that leads out of the folder.
+    Raises InputError as ``folder_files`` does.
     """
     return {name: digest_bytes((folder / name).read_bytes()) for name in folder_files(folder)}
 
 
 def folder_files(folder: Path) -> list[str]:
-    """The paths of all files under a folder but the ``metadata.json`` of the folder itself, sorted."""
+    """The paths of all files under a folder but the ``metadata.json`` of the folder itself, sorted.
+
+    Raises InputError with everything that no package holds: pipes and the like, links to folders, and links that lead
+    nowhere, in circles or out of the package.
+    """
     root = folder.resolve()
     found: list[str] = []
-    for where, _, names in os.walk(folder):
-        for name in names:
-            path = Path(where, name)
-            inner = path.relative_to(folder).as_posix()
-            if not path.resolve().is_relative_to(root):
-                raise InputError(Problem(message="the link leads out of the package", rule="path", file=str(path)))
-            if not path.is_file():
-                raise InputError(Problem(message="this is no regular file", rule="path", file=str(path)))
-            if inner != METADATA:
-                found.append(inner)
+    problems: list[Problem] = []
+    for where, folders, names in os.walk(folder):
+        for path in sorted(Path(where, name) for name in (*folders, *names)):
+            wrong = _unfit(path, root)
+            if wrong:
+                problems.append(Problem(message=wrong, rule="path", file=str(path), stage="own"))
+            elif path.is_file() and path != folder / METADATA:
+                found.append(path.relative_to(folder).as_posix())
+    raise_if_any(problems)
     return sorted(found)
+
+
+def _unfit(path: Path, root: Path) -> str:
+    """Why something under a package's folder cannot belong to it, or "" if it can."""
+    if path.is_symlink():
+        if not path.exists():
+            return "the link leads nowhere"
+        if not path.resolve().is_relative_to(root):
+            return "the link leads out of the package"
+        if path.is_dir():
+            return "this is a link to a folder; a package holds files and folders of its own"
+    return "" if path.is_file() or path.is_dir() else "this is no regular file"
 
 
 def compare_digests(listed: Mapping[str, str], actual: Mapping[str, str], folder: str = "") -> list[Problem]:
@@ -53,13 +68,15 @@ def compare_digests(listed: Mapping[str, str], actual: Mapping[str, str], folder
     prefix = f"{folder}/" if folder else ""
     problems = []
     for name in sorted({*listed, *actual} - {METADATA}):
+        hint = "build the package again with scanbuild render"
         if name not in actual:
             message = "the file is listed in metadata.json and missing in the folder"
         elif name not in listed:
-            message = "the file is not listed in metadata.json"
+            message, hint = "the file is not listed in metadata.json", "remove it, or build the package again"
         elif listed[name] != actual[name]:
             message = f"the file's digest is {actual[name]}; metadata.json lists {shown(listed[name])}"
+            hint = f"was it edited after the build? {hint}"
         else:
             continue
-        problems.append(Problem(message=message, rule="digest", file=prefix + name, stage="own"))
+        problems.append(Problem(message=message, rule="digest", file=prefix + name, stage="own", hint=hint))
     return problems

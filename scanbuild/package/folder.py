@@ -1,5 +1,6 @@
 """Packages in a folder: a built root (with ``build/webgpu/`` in it), or that inner folder itself."""
 
+import os
 from pathlib import Path
 
 from scanbuild.errors import InputError, Problem
@@ -24,10 +25,23 @@ def package_folder(folder: Path) -> Path:
     for candidate in (folder / FOLDER, folder):
         if (candidate / METADATA_FILE).is_file():
             return candidate
-    if not folder.is_dir():
-        raise InputError(Problem(message="there is no such folder", rule="folder", file=str(folder)))
+    require_folder(folder)
     message = f"there is no built package here: neither {FOLDER}/{METADATA_FILE} nor {METADATA_FILE}"
     raise InputError(Problem(message=message, rule="folder", file=str(folder), hint="build one with scanbuild render"))
+
+
+def require_folder(folder: Path) -> None:
+    """Raise InputError if there is no folder at a path, saying what is there instead."""
+    if folder.is_dir():
+        return
+    if not os.path.lexists(folder):
+        message, hint = "there is no such folder", ""
+    elif not folder.exists():
+        message, hint = "this is a link that leads nowhere; the folder of a package was expected", ""
+    else:
+        message = "this is a file; the folder of a package was expected"
+        hint = f"perhaps {folder.parent}"
+    raise InputError(Problem(message=message, rule="folder", file=str(folder), hint=hint))
 
 
 def digest_problems(package: Package, folder: Path) -> list[Problem]:
@@ -52,10 +66,10 @@ class FolderFetch:
 
     def _read(self, path: str) -> bytes:
         target = self._folder / path
+        if not target.exists():
+            raise FetchError("it is a link that leads nowhere" if target.is_symlink() else "there is no such file")
         if not target.resolve().is_relative_to(self._root):
             raise FetchError("it lies outside the package")
-        if not target.exists():
-            raise FetchError("there is no such file")
         if not target.is_file():
             raise FetchError("it is no regular file")
         if target.stat().st_size > self._max_bytes:

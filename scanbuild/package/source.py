@@ -13,12 +13,12 @@ from typing import Final
 
 from scanbuild.errors import InputError, Problem, raise_if_any
 from scanbuild.package.fetching import FetchError
-from scanbuild.package.folder import FolderFetch
+from scanbuild.package.folder import FolderFetch, require_folder
 from scanbuild.package.jsonfile import duplicate_keys, parse_json, parse_path
 from scanbuild.package.manifest import check_manifest
-from scanbuild.package.metadata import MANIFEST_FILE, is_package_path, is_template
+from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE, is_package_path, is_template
 from scanbuild.package.model import Json, Manifest
-from scanbuild.package.report import Node, Report, nearest, shown
+from scanbuild.package.report import Node, Report, listed, nearest, shown
 from scanbuild.package.schema import schema_problems
 from scanbuild.package.text import decode
 
@@ -26,6 +26,7 @@ TEST_FILE: Final = "test.json"
 BENCH_FILE: Final = "bench.json"
 REFERENCE_FILE: Final = "reference.py"
 SHARED_FOLDER: Final = "_shared"
+RENDERED_FOLDER: Final = "rendered"
 JSON_FILES: Final = (MANIFEST_FILE, TEST_FILE, BENCH_FILE)
 
 MAX_FILES: Final = 2000
@@ -68,8 +69,9 @@ def read_source(folder: Path) -> Source:
 
 def inspect_source(folder: Path) -> Source:
     """The same, errors left among the problems. Raises InputError only where there is no folder to look at."""
-    if not folder.is_dir():
-        raise InputError(Problem(message="there is no such folder", rule="folder", file=str(folder)))
+    require_folder(folder)
+    if not any(os.path.lexists(folder / name) for name in JSON_FILES):
+        raise InputError(_no_source(folder))
     problems: list[Problem] = []
     files = dict(_read_json_files(folder, problems))
     templates = _read_templates(folder, "", problems)
@@ -87,6 +89,14 @@ def inspect_source(folder: Path) -> Source:
         manifest_report=report,
         problems=tuple(problems),
     )
+
+
+def _no_source(folder: Path) -> Problem:
+    """What to say of a folder that has none of a source package's files."""
+    message = f"there is no source package here; one has {', '.join(JSON_FILES[:-1])} and {JSON_FILES[-1]}"
+    inside = sorted(path.parent for path in (*folder.glob(f"*/{MANIFEST_FILE}"), *folder.glob(f"*/*/{MANIFEST_FILE}")))
+    hint = f"perhaps {listed(map(str, inside[:3]))}" if inside else ""
+    return Problem(message=message, rule="folder", file=str(folder), hint=hint, stage="own")
 
 
 def _read_json_files(folder: Path, problems: list[Problem]) -> Iterator[tuple[str, JsonFile]]:
@@ -121,11 +131,17 @@ def _read_templates(folder: Path, prefix: str, problems: list[Problem]) -> dict[
 
 
 def _template_names(folder: Path, problems: list[Problem]) -> list[str]:
-    """The templates under a folder, sorted; hidden folders and what a build leaves behind are passed over."""
+    """The templates under a folder, sorted; hidden folders and what a build leaves behind are passed over.
+
+    The latter are ``build`` and, where a built package is the source of another, its ``rendered`` shaders.
+    """
+    built = (folder / METADATA_FILE).is_file()
     found: list[str] = []
     seen = 0
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__")) and name != "build")
+        if built and Path(where) == folder and RENDERED_FOLDER in folders:
+            folders.remove(RENDERED_FOLDER)
         seen += len(names)
         if seen > MAX_FILES:
             message = f"the folder holds more than {MAX_FILES} files; this cannot be a source package"

@@ -1,11 +1,13 @@
 """From a source package to the files of ``build/webgpu/``, without touching a disk or a GPU."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from scanbuild.cases.casefile import read_benches, read_tests
+from scanbuild.cases.schema import check_schema
 from scanbuild.errors import CallError, InputError, Problem, ScanbuildError, raise_if_any
 from scanbuild.package.fetching import FetchError
 from scanbuild.package.folder import FolderFetch
@@ -14,8 +16,17 @@ from scanbuild.package.load import package_from_files, prefetch
 from scanbuild.package.loaded import Package
 from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE
 from scanbuild.package.model import Json, Manifest
+from scanbuild.package.report import Report
 from scanbuild.package.schema import schema_problems
-from scanbuild.package.source import BENCH_FILE, JSON_FILES, SHARED_FOLDER, TEST_FILE, Source, inspect_source
+from scanbuild.package.source import (
+    BENCH_FILE,
+    JSON_FILES,
+    RENDERED_FOLDER,
+    SHARED_FOLDER,
+    TEST_FILE,
+    Source,
+    inspect_source,
+)
 from scanbuild.package.text import decode, encode
 from scanbuild.planning.device import DeviceRecord
 from scanbuild.publishing.folding import fold, source_file
@@ -23,7 +34,6 @@ from scanbuild.publishing.metadata import metadata
 from scanbuild.publishing.provenance import Provenance
 from scanbuild.publishing.rendering import Rendering, SourceCase, render_cases, unreached
 
-RENDERED = "rendered"
 OPTIONS_FILE = "publish.json"
 
 
@@ -82,7 +92,7 @@ def build(checked: CheckedSource, devices: Mapping[str, DeviceRecord], provenanc
     files |= {path: encode(text) for path, text in folded.templates.items()}
     draft = metadata(manifest, files, folded.variants, provenance, checked.options)
     rendering = _rendered(checked, _loaded(files, draft), devices)
-    files |= {f"{RENDERED}/{name}": data for name, data in rendering.all_files().items()}
+    files |= {f"{RENDERED_FOLDER}/{name}": data for name, data in rendering.all_files().items()}
     final = metadata(manifest, files, folded.variants, provenance, checked.options)
     package = _loaded(files, final)
     warnings = [
@@ -175,7 +185,7 @@ def _loaded(files: Mapping[str, bytes], content: Mapping[str, Json]) -> Package:
 def _read_options(folder: Path, problems: list[Problem]) -> Mapping[str, Json]:
     """``publish.json`` of the source, if there is one: ``version`` and ``license``."""
     path = str(folder / OPTIONS_FILE)
-    if not (folder / OPTIONS_FILE).exists():
+    if not os.path.lexists(path):
         return {}
     try:
         text = decode(FolderFetch(folder)(OPTIONS_FILE))
@@ -186,9 +196,10 @@ def _read_options(folder: Path, problems: list[Problem]) -> Mapping[str, Json]:
     except InputError as error:
         problems += error.problems
         return {}
-    wrong = schema_problems(value, "publish", text, path)
-    problems += wrong
-    return value if isinstance(value, dict) and not wrong else {}
+    report = Report()
+    check_schema(value, "publish", report)
+    problems += report.located(text, path)
+    return value if isinstance(value, dict) and not report.failed else {}
 
 
 def _in_source(problem: Problem, source: Source) -> Problem:

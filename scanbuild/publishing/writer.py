@@ -16,8 +16,24 @@ def write_folder(folder: Path, files: Mapping[str, bytes], marks: Sequence[str])
 
     They are written beside it and moved into place, so that a reader sees the old files or the new ones and a
     failure leaves the old ones. ``marks`` are files of which one at least shows that an earlier run wrote the folder.
-    Raises InputError where something else stands in the way, which is not ours to remove.
+    Raises InputError where something else stands in the way, which is not ours to remove, and where nothing can be
+    written.
     """
+    try:
+        _write_folder(folder, files, marks)
+    except OSError as error:
+        message = f"the folder cannot be written: {_words(error)}"
+        hint = "what was there before is left as it was"
+        raise InputError(Problem(message=message, file=str(folder), hint=hint)) from None
+
+
+def _words(error: OSError) -> str:
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return f"a file stands where a folder is needed, {error.filename}"
+    return (error.strerror or str(error)).lower()
+
+
+def _write_folder(folder: Path, files: Mapping[str, bytes], marks: Sequence[str]) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _locked(folder.parent):
         if os.path.lexists(folder) and not _is_ours(folder, marks):

@@ -109,7 +109,7 @@ def test_an_unknown_member_is_a_note_in_a_foreign_file():
         ({"kind": "value", "values": [1, 2]}, "did you mean"),
         ({"kind": "random", "seed": 1, "low": 2, "high": 2}, "must be less than"),
         ({"kind": "random", "seed": 1, "low": 0.2, "high": 0.8, "integers": True}, "no whole numbers"),
-        ({"kind": "constant", "value": "nan"}, "not of the form"),
+        ({"kind": "constant", "value": "nan"}, "expected a number"),
         ({"kind": "iota", "steps": 3}, "no member"),
     ],
 )
@@ -170,3 +170,27 @@ def test_a_long_list_of_numbers_is_read_quickly_and_in_full():
     data = item.inputs["x"].data
     assert isinstance(data, Values)
     assert list(data.values) == many
+
+
+def test_an_integer_tensor_holds_whole_numbers_only():
+    (found,) = problems(case(inputs={"x": tensor(dtype="int32", data={"kind": "values", "values": [1.0, 1.5]})}))
+    assert found.message == "1.5 is no int32"
+
+
+def test_a_number_that_is_none_is_told_what_a_number_may_be():
+    (found,) = problems(case(inputs={"x": tensor(data={"kind": "values", "values": [1, "nan"]})}))
+    assert found.path == "$.cases[0].inputs.x.data.values[1]"
+    assert "'NaN', 'Infinity' or '-Infinity'" in found.message
+
+
+def test_a_case_supplies_every_input_that_is_not_optional():
+    (found,) = problems(case(inputs={}), manifest=MANIFEST)
+    assert (found.path, found.message) == (
+        "$.cases[0].inputs",
+        'the case lacks "x"; only optional inputs may be left out',
+    )
+
+
+def test_a_misspelt_input_is_not_reported_as_missing_too():
+    (found,) = problems(case(inputs={"X": tensor()}), manifest=MANIFEST)
+    assert "did you mean" in found.hint

@@ -29,7 +29,7 @@ def test_a_folder_holds_exactly_what_was_written(tmp_path):
 def test_a_failure_while_writing_leaves_the_old_folder(tmp_path):
     folder = tmp_path / "webgpu"
     write_folder(folder, OLD, MARKS)
-    with pytest.raises(OSError):
+    with pytest.raises(InputError, match="a file stands where a folder is needed"):
         write_folder(folder, {"a.txt": b"new", "a.txt/b": b"cannot be"}, MARKS)
     assert content(folder) == OLD
     assert [path.name for path in tmp_path.iterdir()] == ["webgpu"]
@@ -46,7 +46,7 @@ def test_a_failure_while_moving_puts_the_old_folder_back(tmp_path, monkeypatch):
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", failing)
-    with pytest.raises(PermissionError):
+    with pytest.raises(InputError, match="cannot be written"):
         write_folder(folder, NEW, MARKS)
     assert content(folder) == OLD
     assert [path.name for path in tmp_path.iterdir()] == ["webgpu"]
