@@ -5,6 +5,7 @@ with :func:`expand_includes`, parsed with :func:`parse_template` and rendered in
 one lexer, one parser (on top of Jinja2's) and one evaluator. Every failure is a :class:`DialectError`.
 """
 
+from .allowance import allowance, use
 from .errors import DialectError, value_error
 from .expression import Expression, parse_expression
 from .functions import CONSTANTS
@@ -36,6 +37,7 @@ __all__ = [
     "NameSet",
     "Plain",
     "Template",
+    "allowance",
     "expand_includes",
     "f16_ok",
     "js_number_text",
@@ -43,5 +45,6 @@ __all__ = [
     "parse_expression",
     "parse_template",
     "to_number",
+    "use",
     "value_error",
 ]

@@ -1,6 +1,12 @@
 """The one error of this room."""
 
-from typing import Literal
+from collections.abc import Iterable
+from difflib import get_close_matches
+from itertools import islice
+from typing import Final, Literal
+
+MAX_COMPARED: Final = 64
+MAX_NAMES: Final = 300
 
 Kind = Literal["syntax", "name", "value", "limit", "include", "names", "empty"]
 
@@ -24,6 +30,14 @@ class DialectError(Exception):
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
         return f"{place}: {self.message}" if place else self.message
+
+
+def nearest(word: str, names: Iterable[str]) -> str | None:
+    """The name most like a word, looked for among a few hundred of a usual length: comparing takes long."""
+    if len(word) > MAX_COMPARED:
+        return None
+    usual = (name for name in names if len(name) <= MAX_COMPARED)
+    return next(iter(get_close_matches(word, islice(usual, MAX_NAMES), 1)), None)
 
 
 def value_error(message: str) -> DialectError:

@@ -1,15 +1,16 @@
 """Expressions: parsed once, evaluated as often as needed."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import lru_cache
+from itertools import chain
 
 from jinja2 import nodes
 
+from .allowance import use
 from .compiler import Compiler
-from .errors import DialectError
+from .errors import DialectError, nearest
 from .functions import CONSTANTS, EXPRESSION_BUILTINS, NAMESPACE
-from .limits import EXPRESSION_CACHE, MAX_CACHED_LENGTH, MAX_EXPRESSION_LENGTH
+from .limits import EXPRESSION_CACHE, MAX_CACHED_LENGTH, MAX_EXPRESSION_LENGTH, PARSE_COST
 from .names import collect
 from .parser import parse
 from .scope import Root
@@ -56,16 +57,20 @@ class Expression:
             if not _FIXED.isdisjoint(self.mentions):
                 self._check_fixed(scope)
             root = Root(scope, EXPRESSION_BUILTINS, NAMESPACE)
-            value = self._run(root)
-            return UNDEFINED if value is HOLE else plain(value, root.budget)
+            try:
+                value = self._run(root)
+                result = UNDEFINED if value is HOLE else plain(value, root.budget)
+            finally:
+                root.release()
+            return result
         except RecursionError:
             raise DialectError("limit", "the expression or one of its values is nested too deeply") from None
         except DialectError as error:
             raise _place(error, self._source) from None
 
     def _unknown(self, name: str, scope: Mapping[str, Plain]) -> DialectError:
-        near = get_close_matches(name, [*scope, *EXPRESSION_BUILTINS], 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        near = nearest(name, chain(scope, EXPRESSION_BUILTINS))
+        hint = f"; did you mean {near!r}?" if near else ""
         return DialectError("name", f"unknown name {name!r}{hint}", offset=self._offsets[name])
 
     def _check_fixed(self, scope: Mapping[str, Plain]) -> None:
@@ -94,7 +99,8 @@ def _parse(text: str) -> Expression | DialectError:
     except RecursionError:
         return DialectError("limit", "the expression is nested too deeply")
     except DialectError as error:
-        return _place(error, source)
+        # The errors of texts that are kept would keep the parser alive by their tracebacks.
+        return _place(error, source).with_traceback(None)
 
 
 def parse_expression(text: str) -> Expression:
@@ -106,7 +112,11 @@ def parse_expression(text: str) -> Expression:
         raise DialectError("limit", f"an expression of more than {MAX_EXPRESSION_LENGTH} characters")
     if not text.strip():
         raise DialectError("syntax", "the expression is empty")
-    parsed = _parse(text) if len(text) <= MAX_CACHED_LENGTH else _parse.__wrapped__(text)
+    if len(text) <= MAX_CACHED_LENGTH:
+        parsed = _parse(text)
+    else:
+        use(len(text) * PARSE_COST)
+        parsed = _parse.__wrapped__(text)
     if isinstance(parsed, DialectError):
         error = DialectError(parsed.kind, parsed.message, offset=parsed.offset)
         error.line, error.column = parsed.line, parsed.column

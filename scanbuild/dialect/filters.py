@@ -32,11 +32,18 @@ def _present(value: Value) -> Value:
     return value
 
 
+def _joined_text(value: Value, budget: Budget) -> str:
+    return "" if value is None or value is UNDEFINED or value is BROKEN else raw_text(value, budget)
+
+
 def _join(values: Value, separator: str, budget: Budget) -> str:
     if type(values) is str:
         parts = list(values)
     else:
-        parts = ["" if value is None or value is UNDEFINED or value is BROKEN else raw_text(value) for value in values]
+        parts = [
+            "" if value is None or value is UNDEFINED or value is BROKEN else raw_text(value, budget)
+            for value in values
+        ]
     size = sum(map(len, parts)) + len(separator) * len(parts)
     if size > MAX_TEXT:
         raise limit_error(f"a string of more than {MAX_TEXT} characters")
@@ -109,7 +116,7 @@ _NUMBER_FILTERS: Final[dict[str, Bare]] = {
     "abs": _abs,
     "int": lambda number, _budget: number if type(number) is int else whole(floor(float(number))),
     "float": lambda number, _budget: float(number),
-    "string": lambda number, _budget: element_text(number),
+    "string": element_text,
 }
 _BOOLEAN_FILTERS: Final[dict[str, Bare]] = {
     "bool": lambda flag, _budget: flag,
@@ -249,7 +256,7 @@ def _sort(operand: Value, given: Arguments, budget: Budget) -> Value:
     attribute = given.get(2, "attribute", None)
     if attribute is not None and type(attribute) not in (str, int, Whole):
         raise value_error("the attribute of sort() must be a string or an integer")
-    path = attribute if type(attribute) is str else None if attribute is None else raw_text(attribute)
+    path = attribute if type(attribute) is str else None if attribute is None else raw_text(attribute, budget)
 
     def key(item: Value) -> Value:
         return item if path is None else attribute_of(item, path)

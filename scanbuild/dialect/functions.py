@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from .errors import limit_error, value_error
 from .helpers import HELPERS
-from .limits import MAX_ITEMS
-from .operators import describe, is_string, raw_text
+from .limits import ITEM_COST, MAX_ITEMS
+from .operators import describe, is_string, join_texts, raw_text
 from .printing import array_text
 from .text import string_number
-from .values import BROKEN, HOLE, UNDEFINED, KeywordArguments, Namespace, Native, Plain, Value, Whole, whole
+from .values import BROKEN, HOLE, UNDEFINED, Budget, KeywordArguments, Namespace, Native, Plain, Value, Whole, whole
 
 CONSTANTS: Final[Mapping[str, Plain]] = {
     "true": True,
@@ -21,11 +21,12 @@ CONSTANTS: Final[Mapping[str, Plain]] = {
 }
 
 
-def _namespace(arguments: list[Value], _scope: Any) -> Value:
+def _namespace(arguments: list[Value], scope: Any) -> Value:
     args = list(arguments)
     named = args.pop() if args and isinstance(args[-1], KeywordArguments) else {}
     if len(args) > 1:
         raise value_error(f"namespace() takes at most one argument, not {len(args)}")
+    scope.budget.charge(args[0] if args else None)
     members = dict(_entries(args[0])) if args else {}
     members.update(named)
     return Namespace(members)
@@ -50,7 +51,8 @@ def _raise_exception(arguments: list[Value], _scope: Any) -> Value:
     raise value_error(message)
 
 
-def _range(arguments: list[Value], _scope: Any) -> Value:
+def _range(arguments: list[Value], scope: Any) -> Value:
+    budget: Budget = scope.budget
     start, stop, step = (*[_raw(value) for value in arguments], UNDEFINED, UNDEFINED, UNDEFINED)[:3]
     if stop is UNDEFINED:
         start, stop = 0, start
@@ -58,8 +60,10 @@ def _range(arguments: list[Value], _scope: Any) -> Value:
     if type(step) in (int, float, Whole) and step == 0:
         raise value_error("the step of range() must not be 0")
     if type(start) is int and type(stop) is int and type(step) is int:
-        return list(_checked(range(start, stop, step)))
-    return [_retyped(value) for value in _counted(start, _as_number(stop), step)]
+        numbers = _checked(range(start, stop, step))
+        budget.spend(len(numbers) * ITEM_COST)  # twice what other lists cost: these numbers are all new
+        return list(numbers)
+    return [_retyped(value) for value in _counted(start, _as_number(stop, budget), step, budget)]
 
 
 def _raw(value: Value) -> Value:
@@ -74,19 +78,20 @@ def _checked(numbers: range) -> range:
     return numbers
 
 
-def _counted(start: Value, stop: float, step: Value) -> list[Value]:
+def _counted(start: Value, stop: float, step: Value, budget: Budget) -> list[Value]:
     """What counting with JavaScript's own ``<`` and ``+`` gives."""
-    up = _as_number(step) > 0
+    up = _as_number(step, budget) > 0
     values: list[Value] = []
     current = start
-    while _as_number(current) < stop if up else _as_number(current) > stop:
+    while _as_number(current, budget) < stop if up else _as_number(current, budget) > stop:
         values.append(current)
+        budget.spend(2 * ITEM_COST)
         if len(values) > MAX_ITEMS:
             raise limit_error(f"range(): a list of more than {MAX_ITEMS} elements")
         if is_string(current) or isinstance(current, (list, tuple, dict)) or not _is_number(step):
-            current = raw_text(current) + raw_text(step)
+            current = join_texts(raw_text(current, budget), raw_text(step, budget), budget)
         else:
-            current = _as_number(current) + _as_number(step)
+            current = _as_number(current, budget) + _as_number(step, budget)
     return values
 
 
@@ -94,11 +99,11 @@ def _is_number(value: Value) -> bool:
     return value is UNDEFINED or type(value) in (bool, int, float, Whole)
 
 
-def _as_number(value: Value) -> float:
+def _as_number(value: Value, budget: Budget) -> float:
     if type(value) is str:
         return string_number(value)
     if isinstance(value, (list, tuple)):
-        return string_number(array_text(value))
+        return string_number(array_text(value, budget))
     return float(value) if type(value) in (bool, int, float, Whole) else float("nan")
 
 

@@ -5,9 +5,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
-from .errors import DialectError
+from .errors import DialectError, nearest
 from .limits import MAX_INCLUDES, MAX_TEMPLATE_LENGTH
 from .text import SPACE_CLASS
 
@@ -109,8 +108,8 @@ def _place(text: str, offset: int) -> tuple[int, int]:
 
 
 def _nearest(name: str, files: Mapping[str, str]) -> str:
-    near = get_close_matches(name, files, 1)
-    return f" among the files listed for the variant; did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, files)
+    return f" among the files listed for the variant; did you mean {near!r}?" if near else ""
 
 
 def _extent(text: str, tag: re.Match[str]) -> tuple[int, int]:

@@ -41,6 +41,30 @@ NODE_COST = 64
 ITEM_COST = 16
 """What copying or looking at one element of a list, or at one character of a string that is not ASCII, counts for."""
 
+LOOP_COST = 96
+"""What beginning a loop counts for by itself, in characters."""
+
+ITERATION_COST = 24
+"""What one loop iteration or macro call counts for by itself, in characters."""
+
+BODY_COST = 12
+"""What each node of the body of a loop or macro counts for, whenever it runs."""
+
+CALL_WEIGHT = 12
+"""How many nodes a macro call counts for beside those of the macro's body."""
+
+EVALUATION_COST = 512
+"""What one evaluation of an expression or template counts for by itself, where several share an allowance."""
+
+PARSE_COST = 128
+"""What reading one character of an expression counts for that is too long to be kept."""
+
+CALL_WORK = MAX_WORK
+"""Work of all evaluations of one call."""
+
+PLAN_WORK = 1 << 20
+"""What a command that plans many calls may do for each, in addition to ``CALL_WORK`` for all."""
+
 SMALL = 256
 """Strings and lists up to this length are not counted when they are read."""
 

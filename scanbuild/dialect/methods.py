@@ -7,7 +7,7 @@ from typing import Final
 
 from .arguments import Arguments, argument
 from .errors import limit_error, value_error
-from .limits import MAX_ITEMS, MAX_TEXT
+from .limits import ITEM_COST, MAX_ITEMS, MAX_TEXT
 from .sorting import sort
 from .text import SPACE_CLASS, WHITE_SPACE, units, well_formed
 from .values import HOLE, Budget, KeywordArguments, Native, Value, Whole
@@ -41,11 +41,11 @@ def capitalize(text: str) -> str:
 def _affix(name: str, test: Callable[[str, str], bool]) -> Method:
     def method(text: str, args: list[Value], budget: Budget) -> Value:
         wanted = argument(args, 0)
-        options = list(wanted) if isinstance(wanted, (list, tuple)) else [wanted]
+        options = wanted if isinstance(wanted, (list, tuple)) else [wanted]
         for option in options:
             if type(option) is not str:
                 raise value_error(f"{name}() takes a string, or a list of strings")
-            budget.spend(len(option))
+            budget.spend(ITEM_COST + len(option))
             if test(units(text), units(option)):
                 return True
         return False

@@ -57,7 +57,7 @@ def raw_truthy(value: Value) -> bool:
     return True if isinstance(value, (list, tuple, dict)) else truthy(value)
 
 
-def loosely_equal(left: Value, right: Value) -> bool:
+def loosely_equal(left: Value, right: Value, budget: Budget) -> bool:
     """``==`` of JavaScript on what the values hold."""
     if left is HOLE or right is HOLE:
         raise value_error(f"{describe(HOLE)} cannot be compared")
@@ -71,7 +71,7 @@ def loosely_equal(left: Value, right: Value) -> bool:
     if not _is_primitive(right):
         if type(right) is Native:
             return False
-        right = raw_text(right)
+        right = raw_text(right, budget)
     if type(left) is str and type(right) is str:
         return left == right
     return _number(left) == _number(right)
@@ -101,7 +101,7 @@ def strictly_equal(left: Value, right: Value) -> bool:
     return left is right
 
 
-def raw_text(value: Value) -> str:
+def raw_text(value: Value, budget: Budget) -> str:
     """Text of what a value holds, as ``~`` joins it: whole floats without a decimal."""
     kind = type(value)
     if kind is str:
@@ -111,7 +111,7 @@ def raw_text(value: Value) -> str:
     if kind in _NUMBERS:
         return js_number_text(value)
     if kind is list or kind is tuple:
-        return array_text(value)
+        return array_text(value, budget)
     if isinstance(value, (dict, Namespace)):
         return "[object Map]"
     if kind is Native:
@@ -146,7 +146,7 @@ def _mismatch(symbol: str, left: Value, right: Value) -> Exception:
 def concatenate(left: Value, right: Value, budget: Budget) -> str:
     """``~``"""
     check_operands("~", left, right)
-    return join_texts(raw_text(left), raw_text(right), budget)
+    return join_texts(raw_text(left, budget), raw_text(right, budget), budget)
 
 
 def add(left: Value, right: Value, budget: Budget) -> Value:
@@ -164,7 +164,7 @@ def add(left: Value, right: Value, budget: Budget) -> Value:
         budget.charge(right)
         return [*left, *right]
     if is_string(left) or is_string(right):
-        return join_texts(raw_text(left), raw_text(right), budget)
+        return join_texts(raw_text(left, budget), raw_text(right, budget), budget)
     raise _mismatch("+", left, right)
 
 
@@ -278,7 +278,7 @@ def equal(left: Value, right: Value, budget: Budget) -> bool:
         return bool(left == right)
     budget.charge(left)
     budget.charge(right)
-    return loosely_equal(left, right)
+    return loosely_equal(left, right, budget)
 
 
 def unequal(left: Value, right: Value, budget: Budget) -> bool:

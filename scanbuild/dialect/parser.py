@@ -164,12 +164,13 @@ class Parser(ExpressionParser):
         """``(a, b=1)``: the names, and the defaults of the last ones."""
         self._expect(TOKEN_LPAREN, "'('")
         args: list[nodes.Name] = []
+        seen: set[str] = set()
         defaults: list[nodes.Expr] = []
         while self.stream.current.type != TOKEN_RPAREN:
             name = self.parse_expression()
             if not isinstance(name, nodes.Name):
                 self.fail("expected the name of a parameter", name.lineno)
-            if any(name.name == other.name for other in args):
+            if name.name in seen:
                 self.fail(f"the parameter {name.name!r} is there twice", name.lineno)
             if self.stream.current.type == TOKEN_ASSIGN:
                 next(self.stream)
@@ -178,6 +179,7 @@ class Parser(ExpressionParser):
                 self.fail(f"the parameter {name.name!r} has no default but follows one that has", name.lineno)
             name.set_ctx("param")
             args.append(name)
+            seen.add(name.name)
             self._skip_comma()
         next(self.stream)
         return args, defaults

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .collation import collation_key
 from .errors import limit_error, value_error
-from .limits import MAX_TEXT, NODE_COST
+from .limits import ITEM_COST, MAX_TEXT, NODE_COST
 from .text import float_text, js_number_text
 from .values import BROKEN, HOLE, UNDEFINED, Budget, Namespace, Native, Value, Whole
 
@@ -43,7 +43,7 @@ def text_of(value: Value, budget: Budget) -> str:
     return element_text(value, budget)
 
 
-def element_text(value: Value, budget: Budget | None = None) -> str:
+def element_text(value: Value, budget: Budget) -> str:
     """``toString()`` of a value; null and undefined give ``undefined``."""
     kind = type(value)
     if kind is str:
@@ -53,6 +53,7 @@ def element_text(value: Value, budget: Budget | None = None) -> str:
     if kind is int or kind is Whole:
         return js_number_text(value)
     if kind is float:
+        budget.spend(NODE_COST)
         return float_text(value)
     if value is None or value is UNDEFINED or value is BROKEN:
         return "undefined"
@@ -60,7 +61,7 @@ def element_text(value: Value, budget: Budget | None = None) -> str:
         return ""
     if kind is Native:
         return function_text(value)
-    return json_text(value, budget or Budget(), _PRINTED) or ""
+    return json_text(value, budget, _PRINTED) or ""
 
 
 def function_text(value: Native) -> str:
@@ -68,9 +69,17 @@ def function_text(value: Native) -> str:
     raise value_error(f"the function {value.name!r} cannot be printed; call it")
 
 
-def array_text(items: Iterable[Value]) -> str:
+def array_text(items: Iterable[Value], budget: Budget) -> str:
     """The elements joined by commas, as ``~`` and ``==`` see a list."""
-    return ",".join([element_text(item) for item in items])
+    texts, size = [], 0
+    for item in items:
+        text = element_text(item, budget)
+        size += len(text) + 1
+        budget.spend(ITEM_COST + len(text))
+        if size > MAX_TEXT:
+            raise limit_error(f"a string of more than {MAX_TEXT} characters")
+        texts.append(text)
+    return ",".join(texts)
 
 
 def to_json(value: Value, budget: Budget, style: Style = _TOJSON) -> Value:

@@ -61,6 +61,13 @@ class Root(Scope):
             self.variables[name] = value
         return value
 
+    def release(self) -> None:
+        """End the evaluation: settle its work, and let go of its values, which a scope that is its own root would
+        keep until the collector comes."""
+        self.variables.clear()
+        self._members.clear()
+        self.budget.settle()
+
     def member(self, name: str, member: str) -> Value:
         """A member of an object of the context, without converting the others; MISSING if it has none."""
         key = (name, member)

@@ -7,7 +7,7 @@ from jinja2 import nodes
 
 from .compiler import Compiler, Run, call, placed
 from .errors import DialectError, limit_error, value_error
-from .limits import MAX_CALL_DEPTH, MAX_STEPS, MAX_TEXT
+from .limits import BODY_COST, CALL_WEIGHT, ITERATION_COST, LOOP_COST, MAX_CALL_DEPTH, MAX_STEPS, MAX_TEXT
 from .names import special_arguments
 from .operators import describe, truthy
 from .printing import text_of
@@ -134,16 +134,17 @@ class StatementCompiler(Compiler):
         iterable, body, otherwise = self.expression(node.iter), self.block(node.body), self.block(node.else_)
         names = _target_names(node.target)
         test = None if node.test is None else self.expression(node.test)
-        offset = node.lineno
+        offset, weight = node.lineno, _weight(node.body)
 
         def render(scope: Scope) -> str:
             inner = Scope(scope)
             try:
                 items = _iterated(iterable(inner), names)
+                scope.budget.spend(LOOP_COST)
                 scope.budget.charge(items)
                 if test is not None:
                     items = [item for item in items if _selected(test, item, names, inner)]
-                return _loop(items, names, body, otherwise, inner)
+                return _loop(items, names, body, otherwise, inner, weight)
             except DialectError as error:
                 raise placed(error, offset) from None
 
@@ -172,7 +173,7 @@ class StatementCompiler(Compiler):
         first_default = len(parameters) - len(node.defaults)
         defaults = [(parameters[first_default + i], self.expression(child)) for i, child in enumerate(node.defaults)]
         special = special_arguments(parameters, node.body)
-        body = self.block(node.body)
+        body, weight = self.block(node.body), _weight(node.body)
 
         def run(args: list[Value], scope: Scope) -> Value:
             inner = Scope(scope)
@@ -180,7 +181,7 @@ class StatementCompiler(Compiler):
             budget.calls += 1
             if budget.calls > MAX_CALL_DEPTH:
                 raise limit_error(f"more than {MAX_CALL_DEPTH} calls inside each other")
-            _count_step(scope)
+            _count_step(scope, weight + CALL_WEIGHT)
             try:
                 passed = _bind_parameters(name, parameters, special, args, inner)
                 for parameter, default in defaults:
@@ -223,15 +224,29 @@ class StatementCompiler(Compiler):
 
 
 def _joined(parts: list[str], scope: Scope) -> str:
-    text = "".join(parts)
-    if len(text) > 1024:
-        if len(text) > MAX_TEXT:
+    size = sum(map(len, parts))
+    if size > 1024:
+        if size > MAX_TEXT:
             raise limit_error(f"more than {MAX_TEXT} characters of text")
-        scope.budget.spend(len(text))
-    return text
+        scope.budget.spend(size)
+    return "".join(parts)
 
 
-def _count_step(scope: Scope) -> None:
+def _weight(body: list[nodes.Node]) -> int:
+    """How many nodes run when a body does. Loops and macros in it count by themselves."""
+    pending, count = list(body), 0
+    while pending:
+        node = pending.pop()
+        count += 1
+        if isinstance(node, nodes.For):
+            pending.append(node.iter)
+        elif not isinstance(node, nodes.Macro):
+            pending.extend(node.iter_child_nodes())
+    return count
+
+
+def _count_step(scope: Scope, weight: int = 1) -> None:
+    scope.budget.spend(ITERATION_COST + BODY_COST * weight)
     scope.budget.steps += 1
     if scope.budget.steps > MAX_STEPS:
         raise limit_error(f"more than {MAX_STEPS} loop iterations and macro calls")
@@ -309,11 +324,11 @@ def _selected(test: Run, item: Value, names: Names, scope: Scope) -> bool:
     return truthy(test(inner))
 
 
-def _loop(items: list[Value], names: Names, body: Render, otherwise: Render, scope: Scope) -> str:
+def _loop(items: list[Value], names: Names, body: Render, otherwise: Render, scope: Scope, weight: int) -> str:
     parts: list[str] = []
     completed = False
     for index, item in enumerate(items):
-        _count_step(scope)
+        _count_step(scope, weight)
         scope.variables["loop"] = _loop_state(items, index)
         _bind_item(names, item, scope)
         try:

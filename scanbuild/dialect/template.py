@@ -45,7 +45,12 @@ class Template:
             for name in sorted(_FIXED & self.names):
                 if name in context:
                     raise DialectError("names", f"{name!r} is a name of the language and one of the context")
-            return self._render(Root(context, TEMPLATE_BUILTINS, NAMESPACE))
+            root = Root(context, TEMPLATE_BUILTINS, NAMESPACE)
+            try:
+                text = self._render(root)
+            finally:
+                root.release()
+            return text
         except RecursionError:
             raise DialectError("limit", "calls, or the elements of a value, are nested too deeply") from None
         except Jump as jump:

@@ -24,8 +24,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
+from .allowance import use, work_left
 from .errors import limit_error, value_error
-from .limits import ITEM_COST, MAX_WORK, NODE_COST, SMALL
+from .limits import EVALUATION_COST, ITEM_COST, NODE_COST, SMALL
 
 Value = Any
 """A value of the table above."""
@@ -151,10 +152,10 @@ class Native:
 class Budget:
     """Counts the work of one evaluation down."""
 
-    __slots__ = ("calls", "steps", "work")
+    __slots__ = ("calls", "granted", "steps", "work")
 
     def __init__(self) -> None:
-        self.work = MAX_WORK
+        self.granted = self.work = work_left()
         self.steps = 0
         self.calls = 0
 
@@ -163,6 +164,10 @@ class Budget:
         self.work -= amount
         if self.work < 0:
             raise limit_error("the values of this evaluation are too large")
+
+    def settle(self) -> None:
+        """Take what was spent from the allowance that this evaluation shares with others."""
+        use(self.granted - max(self.work, 0) + EVALUATION_COST)
 
     def charge(self, value: Value) -> None:
         """Count the reading of a whole string or list."""

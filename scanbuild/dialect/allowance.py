@@ -1,0 +1,58 @@
+"""Work that many evaluations share.
+
+One evaluation is bounded by itself. A call evaluates hundreds of expressions and templates, and a hostile package could
+let each of them go to its bound: within :func:`allowance`, all evaluations together have so much work and no more.
+Work is counted, not timed, so that the same package ends the same way on every machine.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+
+from .errors import limit_error
+from .limits import MAX_WORK
+
+
+class Allowance:
+    """What is left."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, work: int) -> None:
+        self.left = work
+
+
+_CURRENT: Final[ContextVar[Allowance | None]] = ContextVar("allowance", default=None)
+
+
+@contextmanager
+def allowance(work: int) -> Iterator[None]:
+    """Bound the work done while the context lasts. One inside another changes nothing: the outer bound holds."""
+    if _CURRENT.get() is not None:
+        yield
+        return
+    token = _CURRENT.set(Allowance(work))
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def work_left() -> int:
+    """What a single evaluation may do now."""
+    current = _CURRENT.get()
+    return MAX_WORK if current is None else max(min(MAX_WORK, current.left), 0)
+
+
+def use(work: int) -> None:
+    """Note work that was done, or is about to be, outside of an evaluation or in a whole one.
+
+    :raises DialectError: kind ``limit`` where the allowance is used up.
+    """
+    current = _CURRENT.get()
+    if current is None:
+        return
+    current.left -= work
+    if current.left < 0:
+        raise limit_error("evaluating all this takes too long")
