@@ -5,7 +5,6 @@ with :func:`expand_includes`, parsed with :func:`parse_template` and rendered in
 one lexer, one parser (on top of Jinja2's) and one evaluator. Every failure is a :class:`DialectError`.
 """
 
-from .allowance import allowance, use
 from .errors import DialectError, value_error
 from .expression import Expression, parse_expression
 from .functions import CONSTANTS
@@ -14,6 +13,7 @@ from .includes import Expanded, expand_includes
 from .template import Template, parse_template
 from .text import WHITE_SPACE, js_number_text, js_string, to_number
 from .values import UNDEFINED, Function, NameSet, Plain
+from .work import allowance, use
 
 RESERVED_NAMES = (
     frozenset(HELPERS)

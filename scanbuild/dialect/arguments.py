@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from .errors import value_error
-from .values import HOLE, KeywordArguments, Value
+from .values import BROKEN, HOLE, KeywordArguments, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +40,10 @@ def argument(arguments: list[Value], position: int, default: Value = None) -> Va
     """A positional argument, named ones counting as one more."""
     value = arguments[position] if position < len(arguments) else HOLE
     return default if value is HOLE else value
+
+
+def string_argument(value: Value) -> str | None:
+    """A string that the host reads as text, the broken one as ``undefined``; None for what is no string."""
+    if value is BROKEN:
+        return "undefined"
+    return value if type(value) is str else None

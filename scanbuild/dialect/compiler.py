@@ -17,7 +17,7 @@ from .errors import DialectError, value_error
 from .filtering import Apply, bare_filter, is_bare, no_filter, selecting_filter
 from .filters import LITERAL_ARGUMENTS, apply_called
 from .operators import describe, raw_truthy, truthy
-from .predicates import apply_test, find_test
+from .predicates import apply_test
 from .scope import MISSING, Scope
 from .values import HOLE, UNDEFINED, KeywordArguments, Native, Value
 
@@ -188,7 +188,7 @@ class Compiler:
             value = operand(scope)
             try:
                 scope.budget.charge(value)
-                return apply_test(find_test(name), value)
+                return apply_test(name, value)
             except DialectError as error:
                 raise placed(error, offset) from None
 

@@ -6,7 +6,6 @@ from itertools import chain
 
 from jinja2 import nodes
 
-from .allowance import use
 from .compiler import Compiler
 from .errors import DialectError, nearest
 from .functions import CONSTANTS, EXPRESSION_BUILTINS, NAMESPACE
@@ -16,6 +15,7 @@ from .parser import parse
 from .scope import Root
 from .source import Source, preprocess
 from .values import HOLE, UNDEFINED, Plain, plain
+from .work import use
 
 _OPENING = "{{ "
 _FIXED = frozenset(CONSTANTS) | {"namespace"}

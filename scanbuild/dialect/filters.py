@@ -40,10 +40,7 @@ def _join(values: Value, separator: str, budget: Budget) -> str:
     if type(values) is str:
         parts = list(values)
     else:
-        parts = [
-            "" if value is None or value is UNDEFINED or value is BROKEN else raw_text(value, budget)
-            for value in values
-        ]
+        parts = [_joined_text(value, budget) for value in values]
     size = sum(map(len, parts)) + len(separator) * len(parts)
     if size > MAX_TEXT:
         raise limit_error(f"a string of more than {MAX_TEXT} characters")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from .arguments import Arguments, argument
+from .arguments import Arguments, argument, string_argument
 from .errors import limit_error, value_error
 from .limits import ITEM_COST, MAX_ITEMS, MAX_TEXT
 from .sorting import sort
@@ -42,8 +42,8 @@ def _affix(name: str, test: Callable[[str, str], bool]) -> Method:
     def method(text: str, args: list[Value], budget: Budget) -> Value:
         wanted = argument(args, 0)
         options = wanted if isinstance(wanted, (list, tuple)) else [wanted]
-        for option in options:
-            if type(option) is not str:
+        for option in map(string_argument, options):
+            if option is None:
                 raise value_error(f"{name}() takes a string, or a list of strings")
             budget.spend(ITEM_COST + len(option))
             if test(units(text), units(option)):
@@ -97,9 +97,9 @@ def slice_bound(bound: float, length: int) -> int:
 
 
 def _replace(text: str, args: list[Value], budget: Budget) -> Value:
-    if len(args) < 2 or type(args[0]) is not str or type(args[1]) is not str:
+    old, new = argument(args, 0), string_argument(argument(args, 1))
+    if type(old) is not str or new is None or HOLE in args:
         raise value_error("replace() takes two strings, and a count")
-    old, new = args[0], args[1]
     count = argument(args, 2)
     if isinstance(count, KeywordArguments):
         count = argument([count.get("count", HOLE)], 0)

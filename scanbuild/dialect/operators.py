@@ -164,6 +164,8 @@ def add(left: Value, right: Value, budget: Budget) -> Value:
         budget.charge(right)
         return [*left, *right]
     if is_string(left) or is_string(right):
+        if isinstance(right, (list, tuple)):
+            _is_element(left, right)  # The engine looks for the string in the list first, and fails at a hole.
         return join_texts(raw_text(left, budget), raw_text(right, budget), budget)
     raise _mismatch("+", left, right)
 
@@ -312,7 +314,7 @@ def at_least(left: Value, right: Value, _budget: Budget) -> bool:
 
 def contained(left: Value, right: Value, budget: Budget) -> bool:
     """``in``"""
-    if right is UNDEFINED and left is not HOLE:
+    if right is UNDEFINED or (left is HOLE and isinstance(right, (list, tuple)) and not right):
         return False
     check_operands("in", left, right)
     if isinstance(right, (list, tuple)) and not isinstance(left, (list, tuple)):

@@ -53,6 +53,9 @@ TESTS: Final[dict[str, Test]] = {
     "undefined": lambda value: value is UNDEFINED,
 }
 
+_OF_CLASS: Final = frozenset({"callable", "number", "integer", "mapping", "sequence"})
+"""Tests that ask for the class of a value, which a hole need not have; the others look into it."""
+
 EQUALITY: Final = frozenset({"equalto", "eq"})
 """Tests with an argument: they exist for ``selectattr`` and ``rejectattr`` only."""
 
@@ -67,9 +70,12 @@ def find_test(name: str) -> Test:
     return test
 
 
-def apply_test(test: Test, value: Value) -> bool:
-    """The outcome of a test."""
+def apply_test(name: str, value: Value) -> bool:
+    """The outcome of the test of that name."""
+    test = find_test(name)
     if value is HOLE:
+        if name in _OF_CLASS:
+            return False
         raise value_error(f"{describe(value)} cannot be tested")
     return test(value)
 
@@ -78,6 +84,10 @@ def find_attribute_test(name: str, operand: str | None) -> Test:
     """The test of that name, as ``selectattr`` uses it."""
     if name not in EQUALITY:
         return find_test(name)
-    if operand is None:
-        raise value_error(f"the test {name!r} needs a string to compare with")
-    return lambda value: strictly_equal(value, operand)
+
+    def test(value: Value) -> bool:
+        if operand is None:
+            raise value_error(f"the test {name!r} needs a string to compare with")
+        return strictly_equal(value, operand)
+
+    return test

@@ -24,9 +24,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
-from .allowance import use, work_left
 from .errors import limit_error, value_error
 from .limits import EVALUATION_COST, ITEM_COST, NODE_COST, SMALL
+from .work import use, work_left
 
 Value = Any
 """A value of the table above."""
