@@ -96,7 +96,7 @@ def _words(error: Violation) -> str:
             return f"the member{'s' if len(missing) > 1 else ''} {', '.join(missing)} must be given"
         case "type":
             kinds = rule if isinstance(rule, list) else [rule]
-            return f"found {found}, expected {' or '.join(_KINDS.get(kind, kind) for kind in kinds)}"
+            return f"found {found}, expected {' or '.join(_KINDS.get(kind, str(kind)) for kind in kinds)}"
         case "enum":
             hint = nearest(error.instance, rule) if isinstance(error.instance, str) else ""
             return f"found {found}, expected one of {', '.join(rule)}" + (f"; {hint}" if hint else "")

@@ -53,6 +53,11 @@ def printable(text: str) -> str:
     return "".join(char if char in "\n\t" or char.isprintable() else _spelled(char) for char in text)
 
 
+def counted(number: int, what: str) -> str:
+    """``1 case``, ``2 cases``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def verbosity_options(command: Command) -> Command:
     """Add ``-q/--quiet``, ``-v/--verbose`` and ``--debug``, which act on the shared console."""
     quiet = click.option(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scanbuild.commands.console import Console, verbosity_options
-from scanbuild.errors import CheckFailedError, InputError, Problem, ScanbuildError
+from scanbuild.commands.console import Console, counted, verbosity_options
+from scanbuild.errors import CheckFailedError, InputError, Problem, ScanbuildError, raise_if_any
 
 if TYPE_CHECKING:
     from scanbuild.publishing.build import Build
@@ -54,20 +54,22 @@ def render(console: Console, source: Path | None, root: Path, check: bool) -> No
     from scanbuild.publishing.provenance import provenance_of
     from scanbuild.publishing.writer import write_folder
 
-    checked = check_source(source or default_source())
+    folder, target = source or default_source(), root / PACKAGE
+    _check_apart(folder, target)
+    checked = check_source(folder)
+    raise_if_any(static_errors(folder))
     built = build(checked, profiles(), provenance_of(*checked.folders))
     console.problems(built.warnings)
-    target = root / PACKAGE
     if check:
         _check(console, built, target)
         return
     write_folder(target, built.files, PACKAGE_MARKS)
     if not remember_build(target, checked.source.folder, state_folder()):
         console.detail("the build could not be noted: verify needs --source to find reference.py")
-    op_id, shaders = built.package.manifest.op_id, len(built.rendering.files)
     console.say(
-        f"rendered {op_id} from {checked.source.folder}: {len(built.cases)} cases on {len(built.rendering.devices)} "
-        f"device profiles give {shaders} shaders"
+        f"rendered {built.package.manifest.op_id} from {checked.source.folder}: {counted(len(built.cases), 'case')} on "
+        f"{counted(len(built.rendering.devices), 'device profile')} lead to "
+        f"{counted(len(built.rendering.files), 'shader')}"
     )
     console.say(f"in {target}")
     _render_locally(console, built, root / LOCAL)
@@ -85,6 +87,29 @@ def default_source() -> Path:
             names = ", ".join(map(str, found))
             raise InputError(Problem(message="there are several packages; name one", file=str(folder), hint=names))
     raise InputError("there is no package under templates/; name the folder of one")
+
+
+def static_errors(folder: Path) -> list[Problem]:
+    """What is certain to fail at a call, each mistake once and where it stands.
+
+    Planning the cases would find it as well, in the words of whatever fails of it first.
+    """
+    from scanbuild.checking.check import STATIC_RULES, apply
+    from scanbuild.checking.reading import read_package
+
+    read = read_package(folder)
+    if read.kind != "source" or read.subject is None:
+        return []
+    errors = [problem for problem in apply(STATIC_RULES, read.subject) if problem.severity == "error"]
+    # The variants of a family repeat what is written once.
+    return list({(item.file, item.line, item.column, item.rule, item.path): item for item in errors}.values())
+
+
+def _check_apart(source: Path, target: Path) -> None:
+    """Refuse to replace the folder that is read from, or one around it."""
+    if source.resolve(strict=False).is_relative_to(target.resolve(strict=False)):
+        message = f"the source lies in {target}, which rendering replaces"
+        raise InputError(Problem(message=message, file=str(source), hint="choose another folder with --root"))
 
 
 def _check(console: Console, built: "Build", target: Path) -> None:
@@ -116,4 +141,4 @@ def _render_locally(console: Console, built: "Build", folder: Path) -> None:
         return
     device = json.dumps(record.to_json(), indent=2) + "\n"
     write_folder(folder, {**rendering.all_files(), DEVICE: device.encode()}, LOCAL_MARKS)
-    console.say(f"in {folder}: {len(rendering.files)} shaders for the adapter at hand, {name}")
+    console.say(f"in {folder}: {counted(len(rendering.files), 'shader')} for the adapter at hand, {name}")

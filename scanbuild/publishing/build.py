@@ -8,13 +8,15 @@ from pathlib import Path
 
 from scanbuild.cases.casefile import read_benches, read_tests
 from scanbuild.cases.schema import check_schema
+from scanbuild.dialect import allowance
+from scanbuild.dialect.limits import CALL_WORK, PLAN_WORK
 from scanbuild.errors import CallError, InputError, Problem, ScanbuildError, raise_if_any
 from scanbuild.package.fetching import FetchError
 from scanbuild.package.folder import FolderFetch
 from scanbuild.package.jsonfile import locate, parse_json, parse_path
 from scanbuild.package.load import package_from_files, prefetch
 from scanbuild.package.loaded import Package
-from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE
+from scanbuild.package.metadata import METADATA_FILE
 from scanbuild.package.model import Json, Manifest
 from scanbuild.package.report import Report
 from scanbuild.package.schema import schema_problems
@@ -111,6 +113,11 @@ def build(checked: CheckedSource, devices: Mapping[str, DeviceRecord], provenanc
 
 def _rendered(checked: CheckedSource, package: Package, devices: Mapping[str, DeviceRecord]) -> Rendering:
     """What the cases of a package come to; InputError with places in the source where one is refused."""
+    with allowance(CALL_WORK + len(checked.cases) * len(devices) * PLAN_WORK):
+        return _rendered_within(checked, package, devices)
+
+
+def _rendered_within(checked: CheckedSource, package: Package, devices: Mapping[str, DeviceRecord]) -> Rendering:
     try:
         return render_cases(package, checked.cases, devices)
     except CallError as error:
@@ -203,10 +210,10 @@ def _read_options(folder: Path, problems: list[Problem]) -> Mapping[str, Json]:
 
 
 def _in_source(problem: Problem, source: Source) -> Problem:
-    """The problem with its place in the source; a path in the manifest tells line and column."""
+    """The problem with its place in the source; a path in a JSON file tells line and column."""
     if not problem.file:
         return problem
     line, column = problem.line, problem.column
-    if problem.file == MANIFEST_FILE and line is None and problem.path:
-        line, column = locate(source.files[MANIFEST_FILE].text, parse_path(problem.path))
+    if problem.file in source.files and line is None and problem.path:
+        line, column = locate(source.files[problem.file].text, parse_path(problem.path))
     return problem.at(str(source_file(source.folder, problem.file)), line, column)

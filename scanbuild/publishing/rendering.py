@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from scanbuild.cases.casefile import Case
 from scanbuild.cases.requests import case_request
 from scanbuild.errors import CallError, Problem, raise_if_any
+from scanbuild.package.jsonfile import json_path
 from scanbuild.package.model import Json, Manifest
 from scanbuild.planning.device import DeviceRecord
 from scanbuild.planning.plan import PassPlan, Plan
@@ -39,6 +40,8 @@ class Outcome:
     variant: str = ""
     files: tuple[str, ...] = ()
     refused: str = ""
+    outputs: Mapping[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict, compare=False)
+    """Dtype and shape of what the call returns, by name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,7 +99,8 @@ class _Renderer:
             name = file_name(plan.variant, item, text)
             self.files[name] = text
             files.append(name)
-        return Outcome(variant=plan.variant, files=tuple(files))
+        outputs = {name: (spec.logical, tuple(spec.shape)) for name, spec in plan.outputs.items()}
+        return Outcome(variant=plan.variant, files=tuple(files), outputs=outputs)
 
 
 def render_cases(
@@ -109,7 +113,8 @@ def render_cases(
     """Plan every case on every device.
 
     Raises CallError with a problem for each case that a device refuses, except that a benchmark may be refused for its
-    size, a case that no GPU meets for any reason, and with ``refusals`` every case: then the index says so.
+    size, a case that no GPU meets for any reason, and with ``refusals`` every case: then the index says so. A case
+    that expects an output of another dtype or shape than the call gives is a problem, too.
     """
     renderer = _Renderer(manifest=package.manifest, planner=Planner(package=package))
     outcomes: list[tuple[SourceCase, Mapping[str, Outcome]]] = []
@@ -119,6 +124,7 @@ def render_cases(
         for name, device in devices.items():
             try:
                 by_device[name] = renderer.outcome(item.case, name, device)
+                problems += [(problem, item, name) for problem in _unlike_expected(item, by_device[name])]
             except CallError as error:
                 by_device[name] = Outcome(refused="; ".join(problem.message for problem in error.problems))
                 if not (refusals or _may_be_refused(item, error)):
@@ -151,13 +157,28 @@ def unreached(manifest: Manifest, rendering: Rendering) -> list[Problem]:
     ]
 
 
+def _unlike_expected(item: SourceCase, outcome: Outcome) -> list[Problem]:
+    """A problem for every output that the case expects in another form than the call gives it."""
+    problems = []
+    for name, expected in item.case.outputs.items():
+        given = outcome.outputs.get(name)
+        for index, (what, want) in enumerate((("dtype", expected.fixture.dtype), ("shape", expected.fixture.shape))):
+            if given is not None and given[index] != want:
+                got = given[index] if what == "dtype" else list(given[index])
+                found = want if what == "dtype" else list(want)
+                path = json_path(("cases", item.case.index, "outputs", name, what))
+                message = f"the case expects the {what} {found}, the call gives {got}"
+                problems.append(Problem(message=message, rule="case-output", file=item.file, path=path, stage="own"))
+    return problems
+
+
 def _may_be_refused(item: SourceCase, error: CallError) -> bool:
     too_large = all(problem.rule in SIZE_RULES for problem in error.problems)
     return item.case.skip is not None or (item.file == BENCH and too_large)
 
 
 def _placed(problem: Problem, item: SourceCase, device: str) -> Problem:
-    where = f"case {item.case.name!r} on {device}"
+    where = f"case {item.case.name!r} of {item.file} on {device}"
     return Problem(
         message=f"{where}: {problem.message}",
         rule=problem.rule,
