@@ -72,6 +72,8 @@ TRIAL_RULES: Final[tuple[TrialRule, ...]] = (
     selection.expected_variants,
     shaders.workgroup_sizes,
     shaders.overshoots,
+    shaders.undeclared_bindings,
+    shaders.uniform_members,
     shaders.unused_bindings,
     shaders.missing_requirements,
     shaders.array_lengths,

@@ -35,11 +35,14 @@ def read_form(shader: str, files: Mapping[str, str]) -> TemplateForm:
     """A shader file, ``files`` being what it may include."""
     try:
         expanded = expand_includes(shader, files)
+    except DialectError as error:
+        return TemplateForm(shader=shader, files=(shader,), error=error)
+    try:
         parse_template(expanded)
         source = preprocess(expanded.text)
         tree, _ = parse(source.text)
     except DialectError as error:
-        return TemplateForm(shader=shader, files=(shader,), error=error)
+        return TemplateForm(shader=shader, files=expanded.files, expanded=expanded, error=error)
     return TemplateForm(
         shader=shader, files=expanded.files, tree=tree, names=collect(tree), expanded=expanded, source=source
     )

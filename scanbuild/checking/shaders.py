@@ -1,5 +1,6 @@
 """Rules on rendered shaders, a few of each variant: what they use, and what the manifest says of it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -10,10 +11,11 @@ from scanbuild.checking.wgsl import Module
 from scanbuild.errors import CallError, Problem
 from scanbuild.package.jsonfile import parse_path
 from scanbuild.package.model import Pass, Variant
+from scanbuild.package.report import nearest
 from scanbuild.planning.attributes import is_number
 from scanbuild.planning.device import DEFAULT_LIMITS
 from scanbuild.planning.passes import Program
-from scanbuild.planning.uniforms import number_text
+from scanbuild.planning.uniforms import number_text, padded_fields
 from scanbuild.planning.wgsl import enabled_extensions
 
 _FOLD: Final = 65535
@@ -109,6 +111,49 @@ def _constant(value: str | int) -> int | None:
     return int(value) if value.isdigit() and len(value) < 6 and int(value) <= _FOLD else None
 
 
+def undeclared_bindings(subject: Subject, trials: Trials) -> Iterator[Problem]:
+    """A shader that reads a binding, and declares nothing of that name: the loader inserts no declarations (5.1)."""
+    for item in rendered_passes(subject, trials):
+        names = [binding.name for binding in item.item.bindings]
+        lacking = [name for name in names if item.module.reads(name) and not item.module.declares(name)]
+        if lacking:
+            problem = Problem(
+                message=f"{item.words}: the shader uses without declaring it: {', '.join(lacking)}",
+                rule="undeclared-binding",
+                hint="print `{{ env.wgsl.resourceDeclarations }}` where the declarations belong",
+                stage="call",
+            )
+            yield subject.template_problem(problem, *_written(subject, item, lacking[0]))
+
+
+def uniform_members(subject: Subject, trials: Trials) -> Iterator[Problem]:
+    """A shader that takes a member of a uniform which its struct does not have."""
+    for item in rendered_passes(subject, trials):
+        for binding in item.item.bindings:
+            if binding.buffer != "uniform" or not item.module.has_uniform(binding.name, binding.struct_name):
+                continue
+            known = [name for name, _ in padded_fields(binding.fields)]
+            if f"struct {binding.struct_name} {{ {known[0]}: " not in item.module.bare:
+                continue  # declared by hand
+            for member in item.module.members(binding.name):
+                if member not in known:
+                    problem = Problem(
+                        message=f"{item.words}: the uniform `{binding.name}` has no field `{member}`",
+                        rule="uniform-field",
+                        hint=nearest(member, known) or f"it has {', '.join(known)}",
+                        stage="call",
+                    )
+                    where = _written(subject, item, f"{binding.name}.{member}")
+                    yield subject.template_problem(problem, *where)
+
+
+def _written(subject: Subject, item: Rendered, text: str) -> tuple[str, int, int]:
+    """Where a text of a shader is written, as far as the template shows it."""
+    form = subject.forms[item.item.shader]
+    found = re.search(rf"(?<![.\w]){re.escape(text)}\b", form.expanded.text) if form.expanded is not None else None
+    return form.expanded.place(found.start()) if found and form.expanded is not None else (form.shader, 1, 1)
+
+
 def unused_bindings(subject: Subject, trials: Trials) -> Iterator[Problem]:
     """A binding that no shader of its pass uses; it is bound, and counts, all the same (5.1)."""
     used: dict[tuple[str, int], bool] = {}
@@ -117,7 +162,9 @@ def unused_bindings(subject: Subject, trials: Trials) -> Iterator[Problem]:
         for index in range(len(item.item.bindings)):
             name = item.module.declared.get(index)
             key = (item.item.path, index)
-            used[key] = used.get(key, False) or (name is not None and item.module.uses(name))
+            binding = item.item.bindings[index]
+            undeclared = name is None and item.module.reads(binding.name)  # told by undeclared_bindings
+            used[key] = used.get(key, False) or undeclared or (name is not None and item.module.uses(name))
             first.setdefault(key, item)
     for (path, index), is_used in used.items():
         if is_used:

@@ -19,7 +19,6 @@ _RULE: Final = r"[a-z][a-z0-9-]*"
 _ALLOW: Final = re.compile(
     rf"scanbuild:\s*allow\b\s*({_RULE}(?:\s*,\s*{_RULE})*)?(?:\s+-+\s+|\s*--+\s*|\s*[:\u2013\u2014]\s*)?(.*)", re.DOTALL
 )
-_COMMENT: Final = re.compile(r"\{#-?(.*?)-?#\}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +81,23 @@ def _in_json(texts: Iterable[JsonText]) -> Iterator[Allowance]:
 
 def _in_templates(templates: Mapping[str, str]) -> Iterator[Allowance]:
     for file, text in templates.items():
-        for comment in _COMMENT.finditer(text) if "scanbuild:" in text else ():
-            found = _ALLOW.search(comment[1])
+        for start, comment in _comments(text) if "scanbuild:" in text else ():
+            found = _ALLOW.search(comment)
             if found is not None:
-                line = text.count("\n", 0, comment.start()) + 1
-                column = comment.start() - text.rfind("\n", 0, comment.start())
+                line = text.count("\n", 0, start) + 1
+                column = start - text.rfind("\n", 0, start)
                 yield Allowance(file, None, _rules(found[1]), (found[2] or "").strip(), line, column)
+
+
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    """Offset and text of every comment of a template."""
+    start = text.find("{#")
+    while start >= 0:
+        end = text.find("#}", start + 2)
+        if end < 0:
+            return
+        yield start, text[start + 2 : end].strip("-")
+        start = text.find("{#", end + 2)
 
 
 def _rules(written: str | None) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Rules on shader templates: that they can be expanded and parsed, and that what they read exists (4)."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -17,6 +18,11 @@ from scanbuild.package.model import Pass, RepeatGroup, Variant
 from scanbuild.package.report import nearest
 
 _TEMPLATE_NAMES: Final = frozenset({"env", "range", "raise_exception", "namespace", "loop", "caller"})
+_TAG: Final = re.compile(
+    r"\{%-?\s*(?P<word>if|for|macro|call|filter|set|end(?:if|for|macro|call|filter|set))\b(?P<rest>.{0,400}?)%\}|\{#",
+    re.DOTALL,
+)
+_ASSIGNS: Final = re.compile(r"(?<![=!<>])=(?!=)")
 _LANGUAGE: Final = frozenset({"range", "raise_exception", "namespace", *CONSTANTS})
 
 
@@ -25,7 +31,56 @@ def template_errors(subject: Subject) -> Iterator[Problem]:
     for shader, form in subject.forms.items():
         if form.error is None:
             continue
-        yield _dialect_problem(subject, shader, form.error)
+        yield _unclosed(subject, form) or _runaway(subject, form) or _dialect_problem(subject, shader, form.error)
+
+
+def _unclosed(subject: Subject, form: TemplateForm) -> Problem | None:
+    """The statement that the end of the text leaves open: its beginning tells more than the end of the text."""
+    if form.expanded is None or form.error is None or "before the end of the text" not in form.error.message:
+        return None
+    opened: list[tuple[str, int]] = []
+    for tag in _tags(form.expanded.text):
+        word = tag["word"]
+        if word.startswith("end"):
+            if opened and opened[-1][0] == word[3:]:
+                opened.pop()
+        elif word != "set" or not _ASSIGNS.search(tag["rest"]):
+            opened.append((word, tag.start()))
+    if not opened:
+        return None
+    word, offset = opened[-1]
+    hint = "a `set` without `=` begins a block" if word == "set" else ""
+    message = f"this `{word}` is not closed: `{{% end{word} %}}` is missing"
+    problem = Problem(message=message, rule="template-syntax", hint=hint, stage="call")
+    return subject.template_problem(problem, *form.expanded.place(offset))
+
+
+def _tags(text: str) -> Iterator[re.Match[str]]:
+    """The tags of statements that begin or end a block, those in comments left out."""
+    position = 0
+    while found := _TAG.search(text, position):
+        position = found.end()
+        if found["word"] is not None:
+            yield found
+        else:
+            end = text.find("#}", position)
+            position = len(text) if end < 0 else end + 2
+
+
+def _runaway(subject: Subject, form: TemplateForm) -> Problem | None:
+    """A tag that has no end of its own and runs into the lines behind it, where the parser stumbles."""
+    error = form.error
+    if error is None or error.line is None or not error.message.startswith(("unexpected character", "'{")):
+        return None
+    file = error.file or form.shader
+    before = "\n".join(subject.templates.get(file, "").split("\n")[: error.line - 1])
+    opened = max(before.rfind("{{"), before.rfind("{%"))
+    end = "}}" if before[opened : opened + 2] == "{{" else "%}"
+    if opened < 0 or end in before[opened:]:
+        return None
+    problem = Problem(message=f"this tag is not closed: `{end}` is missing", rule="template-syntax", stage="call")
+    line, column = before.count("\n", 0, opened) + 1, opened - before.rfind("\n", 0, opened)
+    return subject.template_problem(problem, file, line, column)
 
 
 def _dialect_problem(subject: Subject, shader: str, error: DialectError) -> Problem:
@@ -69,7 +124,8 @@ def _hint(error: DialectError, subject: Subject, file: str) -> str:
         return "write `and` and `or`"
     before = line[: (error.column or 1) - 1]
     opened = max(before.rfind("{{"), before.rfind("{%"))
-    if opened >= 0 and "}" in before[opened:]:
+    is_stray = message.startswith("unexpected character") or "inside a tag" in message
+    if is_stray and opened >= 0 and "}" in before[opened:]:
         end = "}}" if before[opened + 1] == "{" else "%}"
         return f"the tag that begins in column {opened + 1} is not closed by `{end}`"
     return ""
@@ -99,7 +155,7 @@ def undefined_names(subject: Subject) -> Iterator[Problem]:
             message += ", and using it like this fails" if fails else "; it prints as nothing"
             severity: Severity = "error" if fails else "warning"
             stage: Stage = "call" if fails else "own"
-            hint = _name_hint(name, contexts[shader][0][1], subject)
+            hint = _name_hint(name, contexts[shader][0][1], subject, form)
             problem = Problem(message=message, rule="undefined-name", hint=hint, severity=severity, stage=stage)
             yield subject.template_problem(problem, *form.place(offset))
 
@@ -129,7 +185,7 @@ def _fails(form: TemplateForm, name: str) -> bool:
     return False
 
 
-def _name_hint(name: str, visible: Visible, subject: Subject) -> str:
+def _name_hint(name: str, visible: Visible, subject: Subject, form: TemplateForm) -> str:
     manifest = subject.manifest
     for word, names in (
         ("tunables", visible.tunables),
@@ -142,7 +198,7 @@ def _name_hint(name: str, visible: Visible, subject: Subject) -> str:
         return FOREIGN[name]
     if any(name in variant.derive or _in_pass(name, variant) for variant in manifest.variants):
         return f"`{name}` is a derive of another variant or pass"
-    return nearest(name, [*visible.bare, *HELPERS, *_TEMPLATE_NAMES])
+    return nearest(name, [*form.names.bound, *visible.bare, *HELPERS, *_TEMPLATE_NAMES])
 
 
 def _in_pass(name: str, variant: Variant) -> bool:

@@ -7,26 +7,26 @@ from typing import Final
 
 from scanbuild.planning.wgsl import strip_comments
 
-_WORKGROUP_SIZE: Final = re.compile(r"@\s*workgroup_size\s*\(([^()]*)\)")
+_WORKGROUP_SIZE: Final = re.compile(r"@\s*workgroup_size\s*\(([^()]{0,200})\)")
 _CONSTANT: Final = re.compile(r"\bconst\s+(\w+)\s*(?::\s*\w+\s*)?=\s*(\d+)[ui]?\s*;")
 _NUMBER: Final = re.compile(r"(\d+|0[xX][0-9a-fA-F]+)[ui]?\Z")
-_WORKGROUP_VAR: Final = re.compile(r"\bvar\s*<\s*workgroup\s*>\s*(\w+)\s*:\s*([^;=]+);")
-_BINDING: Final = re.compile(r"@\s*binding\s*\(\s*(\d+)[ui]?\s*\)[^;{}]*?\bvar\s*<[^;]*?>\s*(\w+)\s*:")
+_WORKGROUP_VAR: Final = re.compile(r"\bvar\s*<\s*workgroup\s*>\s*(\w+)\s*:\s*([^;=]{1,200});")
+_BINDING: Final = re.compile(r"@\s*binding\s*\(\s*(\d+)[ui]?\s*\)[^;{}]{0,200}?\bvar\s*<[^;]{0,100}?>\s*(\w+)\s*:")
 _ARRAY: Final = re.compile(r"array\s*<\s*(.+?)\s*,\s*(\w+)\s*>\Z", re.DOTALL)
 _SCALARS: Final = {"f32": 4, "i32": 4, "u32": 4, "bool": 4, "f16": 2}
 _VECTOR: Final = re.compile(r"vec([234])\s*<\s*(\w+)\s*>\Z|vec([234])([fiuh])\Z")
 _LETTERS: Final = {"f": "f32", "i": "i32", "u": "u32", "h": "f16"}
 _ATOMIC: Final = re.compile(r"atomic\s*<\s*[iu]32\s*>\Z")
 _BOUNDS: Final = re.compile(
-    r"\bif\s*\(?[^{;]*[<>]|\bselect\s*\(|\bmin\s*\(|\bclamp\s*\(|\barrayLength\s*\(|\bwhile\s*\(?[^{;]*[<>]"
+    r"\bif\b[^{;]{0,120}[<>]|\bselect\s*\(|\bmin\s*\(|\bclamp\s*\(|\barrayLength\s*\(|\bwhile\b[^{;]{0,120}[<>]"
     # A loop that starts from a plain number goes over the work of one invocation, and bounds nothing else.
-    r"|\bfor\s*\((?!\s*var\s+\w+\s*(?::\s*\w+\s*)?=\s*\d+[ui]?\s*;)[^{;]*;[^{;]*[<>]"
+    r"|\bfor\s*\((?!\s*var\s+\w+\s*(?::\s*\w+\s*)?=\s*\d+[ui]?\s*;)[^{;]{0,120};[^{;]{0,120}[<>]"
 )
 
 
 @dataclass(frozen=True)
 class Module:
-    """A final shader text."""
+    """A final shader text. What is searched for in it is short, so that no text takes long."""
 
     text: str
 
@@ -89,6 +89,24 @@ class Module:
     def uses(self, name: str) -> bool:
         """Whether a name occurs beyond its declaration."""
         return len(re.findall(rf"\b{re.escape(name)}\b", self.bare)) > 1
+
+    def declares(self, name: str) -> bool:
+        """Whether a name is declared anywhere, as a variable, a parameter or a member."""
+        pattern = rf"\b(?:let|const|var(?:\s*<[^;>]{{0,100}}>)?|override|fn|alias|struct)\s+{name}\b|\b{name}\s*:"
+        return re.search(pattern, self.bare) is not None
+
+    def reads(self, name: str) -> bool:
+        """Whether a name is used as a variable: indexed, pointed to, or its member taken."""
+        return re.search(rf"(?<![.\w]){name}\s*[\[.]|&\s*{name}\b", self.bare) is not None
+
+    def members(self, name: str) -> list[str]:
+        """The members that are taken of a variable."""
+        return list(dict.fromkeys(re.findall(rf"(?<![.\w]){name}\s*\.\s*(\w+)", self.bare)))
+
+    def has_uniform(self, name: str, struct: str) -> bool:
+        """Whether a uniform of that struct is declared under a name, and nothing else is called so."""
+        declaration = re.search(rf"\bvar\s*<\s*uniform\s*>\s*{name}\s*:\s*{struct}\s*;", self.bare)
+        return declaration is not None and len(re.findall(rf"\b{name}\s*:|\b(?:let|var)\s+{name}\b", self.bare)) == 1
 
     @cached_property
     def checks_bounds(self) -> bool:

@@ -179,10 +179,28 @@ BREAKS = [
         ("include", "dashes"),
         "rows.wgsl.jinja",
     ),
-    Break("unclosed if", "{% endif %}\n  if", "\n  if", "", ("endif",), "rows.wgsl.jinja"),
+    Break("unclosed if", "{% endif %}\n  y[", "\n  y[", "", ("endif",), "rows.wgsl.jinja"),
     Break(
         "unknown statement", "{% if biased %}", "{% when biased %}", "when", ("when", "statement"), "rows.wgsl.jinja"
     ),
+    Break(
+        "misspelt field of a uniform",
+        "params.columns",
+        "params.colums",
+        "params.colums",
+        ("colums", "columns"),
+        "rows.wgsl.jinja",
+    ),
+    Break(
+        "declarations left out",
+        "{{ env.wgsl.resourceDeclarations }}",
+        "",
+        "",
+        ("resourceDeclarations",),
+        "rows.wgsl.jinja",
+    ),
+    Break("unclosed for", "// One", "{% for k in range(2) %}\n// One", "{% for", ("endfor",), "rows.wgsl.jinja"),
+    Break("unclosed tag", "{% if biased %}", "{% if biased }", "{% if biased", ("%}",), "rows.wgsl.jinja"),
     Break("wrong end", "{% endif %}\n  y[", "{% endfor %}\n  y[", "endfor", ("endfor",), "rows.wgsl.jinja"),
     Break(
         "ampersands in a template", "{% if biased %}", "{% if biased && biased %}", "&&", ("and",), "rows.wgsl.jinja"

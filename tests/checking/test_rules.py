@@ -72,6 +72,8 @@ class Finding:
 
 ROWS = "rows.wgsl.jinja"
 FINDINGS = [
+    Finding("undeclared-binding", text("{{ env.wgsl.resourceDeclarations }}", "", ROWS), "error", "without declaring"),
+    Finding("uniform-field", text("params.columns", "params.colums", ROWS), "error", "columns"),
     Finding("numeric-text", text('"default": 64', '"default": "64"'), "warning", "write 64"),
     Finding("undeclared-type", text('"x": { "dtype": "T"', '"x": { "dtype": "flaot32"'), "warning", "float32"),
     Finding(
