@@ -13,7 +13,7 @@ from .includes import Expanded, expand_includes
 from .template import Template, parse_template
 from .text import WHITE_SPACE, js_number_text, js_string, to_number
 from .values import UNDEFINED, Function, NameSet, Plain
-from .work import allowance, use
+from .work import allowance, use, work_left
 
 RESERVED_NAMES = (
     frozenset(HELPERS)
@@ -47,4 +47,5 @@ __all__ = [
     "to_number",
     "use",
     "value_error",
+    "work_left",
 ]

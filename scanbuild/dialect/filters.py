@@ -37,10 +37,7 @@ def _joined_text(value: Value, budget: Budget) -> str:
 
 
 def _join(values: Value, separator: str, budget: Budget) -> str:
-    if type(values) is str:
-        parts = list(values)
-    else:
-        parts = [_joined_text(value, budget) for value in values]
+    parts = list(values) if type(values) is str else [_joined_text(value, budget) for value in values]
     size = sum(map(len, parts)) + len(separator) * len(parts)
     if size > MAX_TEXT:
         raise limit_error(f"a string of more than {MAX_TEXT} characters")
@@ -210,6 +207,8 @@ def _join_with(operand: Value, given: Arguments, budget: Budget) -> Value:
     if type(operand) is not str and not isinstance(operand, (list, tuple)):
         raise value_error(f"join() needs a list or a string, not {describe(operand)}")
     separator = given.get(0, "separator", "")
+    if separator is BROKEN:
+        separator = ","  # what the host takes for none
     if type(separator) is not str:
         raise value_error("the separator of join() must be a string")
     return _join(operand, separator, budget)

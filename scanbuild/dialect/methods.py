@@ -98,7 +98,7 @@ def slice_bound(bound: float, length: int) -> int:
 
 def _replace(text: str, args: list[Value], budget: Budget) -> Value:
     old, new = argument(args, 0), string_argument(argument(args, 1))
-    if type(old) is not str or new is None or HOLE in args:
+    if type(old) is not str or new is None or HOLE in args[:3]:
         raise value_error("replace() takes two strings, and a count")
     count = argument(args, 2)
     if isinstance(count, KeywordArguments):
@@ -107,13 +107,7 @@ def _replace(text: str, args: list[Value], budget: Budget) -> Value:
         raise value_error("the count of replace() must be an integer or null")
     times = text.count(old)
     if count is not None and not count < 0:
-        times = (
-            min(times, int(count))
-            if not math.isnan(count) and not math.isinf(count)
-            else times
-            if not math.isnan(count)
-            else 0
-        )
+        times = 0 if math.isnan(count) else int(min(times, count))
     size = len(text) + times * len(new)
     if size > MAX_TEXT:
         raise limit_error(f"a string of more than {MAX_TEXT} characters")

@@ -85,8 +85,6 @@ def array_text(items: Iterable[Value], budget: Budget) -> str:
 def to_json(value: Value, budget: Budget, style: Style = _TOJSON) -> Value:
     """JSON text of a value. A broken string stays one."""
     text = json_text(value, budget, style)
-    if text is None and style.ensure_ascii:
-        raise value_error("a string index out of range has no JSON text")
     return BROKEN if text is None else text
 
 
@@ -125,9 +123,10 @@ class _Writer:
             members = value.members if kind is Namespace else value
             lines = [self._member(key, members[key], depth) for key in self._keys(members)]
             return self._bracketed("{", "}", lines, depth)
-        if value is BROKEN:
+        if value is BROKEN and not self.style.ensure_ascii:
             return None
-        raise value_error(f"{'a tuple' if kind is tuple else 'a function'} has no JSON text")
+        what = "a tuple" if kind is tuple else "a function" if kind is Native else "a string index out of range"
+        raise value_error(f"{what} has no JSON text")
 
     def _keys(self, members: dict[str, Value]) -> Iterable[str]:
         return sorted(members, key=collation_key) if self.style.sort_keys else members

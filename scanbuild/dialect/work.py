@@ -14,7 +14,7 @@ from .errors import limit_error
 from .limits import MAX_WORK
 
 
-class Allowance:
+class _Allowance:
     """What is left."""
 
     __slots__ = ("left",)
@@ -23,20 +23,22 @@ class Allowance:
         self.left = work
 
 
-_CURRENT: Final[ContextVar[Allowance | None]] = ContextVar("allowance", default=None)
+_CURRENT: Final[ContextVar[_Allowance | None]] = ContextVar("allowance", default=None)
 
 
 @contextmanager
 def allowance(work: int) -> Iterator[None]:
-    """Bound the work done while the context lasts. One inside another changes nothing: the outer bound holds."""
-    if _CURRENT.get() is not None:
-        yield
-        return
-    token = _CURRENT.set(Allowance(work))
+    """Bound the work done while the context lasts. One inside another takes from it, and gets no more than it has."""
+    outer = _CURRENT.get()
+    granted = work if outer is None else max(min(work, outer.left), 0)
+    current = _Allowance(granted)
+    token = _CURRENT.set(current)
     try:
         yield
     finally:
         _CURRENT.reset(token)
+        if outer is not None:
+            outer.left -= granted - current.left
 
 
 def work_left() -> int:

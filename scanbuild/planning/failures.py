@@ -1,5 +1,6 @@
 """How planning says that the loader would refuse a call."""
 
+from scanbuild.dialect import DialectError, use
 from scanbuild.errors import CallError, Problem
 
 
@@ -22,3 +23,11 @@ def fail(
     return CallError(
         Problem(message=message, rule=rule, hint=hint, path=path, file=file, line=line, column=column, stage="call")
     )
+
+
+def charge(work: int, words: str) -> None:
+    """Count work that is none of an evaluation; CallError where the call has done too much in all."""
+    try:
+        use(work)
+    except DialectError as error:
+        raise fail(f"{words}: {error.message}", rule="limit-work") from None

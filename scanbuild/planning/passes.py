@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from scanbuild.package.model import Absent, Intermediate, Json, Pass, Variant
 from scanbuild.planning.attributes import is_number
@@ -21,7 +21,7 @@ from scanbuild.planning.device import DeviceRecord
 from scanbuild.planning.dispatch import dispatch_names, grid
 from scanbuild.planning.dtypes import buffer_size
 from scanbuild.planning.expansion import Instance, expand
-from scanbuild.planning.failures import fail
+from scanbuild.planning.failures import charge, fail
 from scanbuild.planning.inference import dimensions
 from scanbuild.planning.int64 import opaque_problem
 from scanbuild.planning.module import module_problem
@@ -32,6 +32,12 @@ from scanbuild.planning.scope import Place, Scope, derive_place, mentions_in
 from scanbuild.planning.types import BoundTensor
 from scanbuild.planning.uniforms import describe, number_text
 from scanbuild.planning.wgsl import Declaration, check_structs, declarations, strip_comments
+
+PASS_WORK: Final = 1 << 13
+"""What planning one pass counts for, in the units of an evaluation's work."""
+
+CHARACTER_WORK: Final = 16
+"""What looking at one character of a shader counts for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,6 +115,7 @@ class PassPlanner:
                 known = first[key]
                 planned.append(known and replace(known, id=instance.id))
                 continue
+            charge(PASS_WORK, self._place.words)
             planned.append(self._plan_pass(self._program(instance, scope)))
             first.setdefault(key, planned[-1])
         return planned
@@ -229,6 +236,7 @@ class PassPlanner:
         key = (program.wgsl, program.declarations, opaque, self.device.features)
         verdict = self.renderer.verdicts.get(key)
         if verdict is None:
+            charge(len(program.wgsl) * CHARACTER_WORK, place.words)
             verdict = _judge_text(program, opaque, self.device.features)
             self.renderer.verdicts.put(key, verdict)
         rule, problem = verdict

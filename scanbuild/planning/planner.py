@@ -10,6 +10,8 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
+from scanbuild.dialect import allowance
+from scanbuild.dialect.limits import CALL_WORK
 from scanbuild.errors import CallError
 from scanbuild.package.model import Manifest, Variant
 from scanbuild.planning.attributes import check_args, resolve_attributes
@@ -81,10 +83,12 @@ class Planner:
     package: PackageLike
     renderers: dict[str, Renderer] = field(default_factory=dict)
 
+    @allowance(CALL_WORK)
     def prepare(self, request: Request, device: DeviceRecord) -> PreparedCall:
         """The plan of a call; CallError for whatever the loader refuses at a call."""
         return self.plan(self.read(request), device)
 
+    @allowance(CALL_WORK)
     def plan(self, read: ReadRequest, device: DeviceRecord) -> PreparedCall:
         """The plan of a request that was read; CallError for what only a device shows to be wrong."""
         bound = self._bind(read, device)
@@ -107,6 +111,7 @@ class Planner:
             resident={name: _resident(tensor) for name, tensor in read.tensors.items() if tensor.resident},
         )
 
+    @allowance(CALL_WORK)
     def programs(self, request: Request, device: DeviceRecord, variant_id: str | None = None) -> list[Program]:
         """Every pass of a variant with its shader, skipped ones included; of the selected variant if none is named.
 
@@ -120,11 +125,13 @@ class Planner:
             variant = manifest.variant(variant_id)
         return self._passes(variant, bound, device).programs()
 
+    @allowance(CALL_WORK)
     def explain(self, request: Request, device: DeviceRecord) -> tuple[VariantVerdict, ...]:
         """The verdict on every variant for a request, in ranking order; CallError if it gets that far for none."""
         bound = self._bind(self.read(request), device)
         return tuple(judge_all(self.package.manifest, device, bound.scope.names, self._screen(bound, device)))
 
+    @allowance(CALL_WORK)
     def read(self, request: Request) -> ReadRequest:
         """The request with its host data converted, its outputs inferred and its types solved.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scanbuild.cases.casefile import read_benches, read_tests
 from scanbuild.cases.schema import check_schema
-from scanbuild.dialect import allowance
+from scanbuild.dialect import allowance, work_left
 from scanbuild.dialect.limits import CALL_WORK, PLAN_WORK
 from scanbuild.errors import CallError, InputError, Problem, ScanbuildError, raise_if_any
 from scanbuild.package.fetching import FetchError
@@ -122,6 +122,8 @@ def _rendered_within(checked: CheckedSource, package: Package, devices: Mapping[
         return render_cases(package, checked.cases, devices)
     except CallError as error:
         problems = error.problems
+    if work_left() == 0:
+        raise InputError(*(_in_source(problem, checked.source) for problem in problems))
     try:
         # Once more from the templates as they are written, since lines of folded ones mean nothing to their author.
         render_cases(_AsWritten(manifest=checked.manifest, source=checked.source), checked.cases, devices)
