@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from scanbuild.errors import Problem
+from scanbuild.errors import InputError, Problem
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -51,6 +52,16 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char in "\n\t" or char.isprintable() else _spelled(char) for char in text)
+
+
+def check_writable(file: Path) -> None:
+    """Raise InputError if a report cannot be written to a file, before the work that it reports on."""
+    if not file.parent.is_dir():
+        raise InputError(Problem(message="there is no such folder to write the report to", file=str(file.parent)))
+    if file.is_dir():
+        raise InputError(Problem(message="this is a folder; the report needs a file", file=str(file)))
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise InputError(Problem(message="the report cannot be written here", file=str(file)))
 
 
 def counted(number: int, what: str) -> str:

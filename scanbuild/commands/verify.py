@@ -1,6 +1,7 @@
 """``scanbuild verify``: run a package's test cases on a WebGPU adapter."""
 
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scanbuild.commands.console import Console, printable, verbosity_options
+from scanbuild.commands.console import Console, check_writable, counted, printable, verbosity_options
 from scanbuild.errors import CheckFailedError, InputError, LoadError, Problem
 
 if TYPE_CHECKING:
@@ -22,8 +23,17 @@ if TYPE_CHECKING:
     from scanbuild.package.loaded import Package
 
 _PIPE_WIDTH = 200
+_NAMED = 5
+"""So many cases are named that fail of the same; the table shows all."""
 _VERDICTS = {"passed": "passed", "failed": "FAILED", "skipped": "skipped", "noOracle": "no oracle"}
 _COLOURS = {"passed": "green", "failed": "bold red", "skipped": "yellow", "noOracle": "yellow"}
+
+
+def _no_nan(_ctx: click.Context, _param: click.Parameter, value: float) -> float:
+    """A range lets NaN through, which is on neither side of its ends."""
+    if math.isnan(value):
+        raise click.BadParameter("nan is no number of seconds.")
+    return value
 
 
 @click.command()
@@ -38,7 +48,8 @@ _COLOURS = {"passed": "green", "failed": "bold red", "skipped": "yellow", "noOra
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="Write a report as JSON.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0.1),
+    type=click.FloatRange(min=0.1, max=86400),
+    callback=_no_nan,
     default=30.0,
     show_default=True,
     metavar="SECONDS",
@@ -106,8 +117,8 @@ def _verify(
     from scanbuild.cases.worker import WorkerSettings
     from scanbuild.package.folder import package_folder
 
-    if json_file is not None and not json_file.parent.is_dir():
-        raise InputError(Problem(message="there is no such folder to write the report to", file=str(json_file.parent)))
+    if json_file is not None:
+        check_writable(json_file)
     folder = package_folder(root)
     package, tests = _read_package(folder)
     console.problems(tests.notes)
@@ -119,13 +130,12 @@ def _verify(
     reference = _reference_folder(folder, package.manifest.op_id, source)
     with Session(WorkerSettings(folder=folder, source=reference, **settings)) as session:
         ready = session.start()
-        count = "1 case" if len(chosen) == 1 else f"{len(chosen)} cases"
-        console.say(f"{package.manifest.op_id}: {count} on {ready.described}")
+        console.say(f"{package.manifest.op_id}: {counted(len(chosen), 'case')} on {ready.described}")
         results = tuple(_results(console, session, names, set(chosen)))
     report = VerifyReport(manifest=package.manifest, engine=settings["engine"], adapter=ready.adapter, results=results)
+    _present(console, report, ready.described, whole=pattern is None)
     if json_file is not None:
         json_file.write_text(json.dumps(report.to_json(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    _present(console, report, ready.described, whole=pattern is None)
     if not reference and report.counts["noOracle"]:
         console.say("Name the source folder with --source to take expected values from its reference.py.")
     return 1 if report.counts["failed"] or report.counts["noOracle"] else 0
@@ -186,7 +196,7 @@ def _present(console: Console, report: "VerifyReport", described: str, *, whole:
     for item in report.results:
         if item.message and item.status != "failed":
             console.detail(f"{item.name}: {item.message}")
-    console.problems(Problem(message=f"{item.name}: {item.message}", rule="case", stage="own") for item in failed)
+    console.problems(_complaints(failed))
     counts = report.counts
     words = [f"{counts['passed']} passed"]
     words += [
@@ -197,6 +207,17 @@ def _present(console: Console, report: "VerifyReport", described: str, *, whole:
         console.say("This is a software adapter: it computes on the CPU, and its speed says nothing of a GPU's.")
     if whole and report.unreached:
         console.say(f"No case reached on this device: {', '.join(report.unreached)}")
+
+
+def _complaints(failed: "Sequence[CaseResult]") -> Iterator[Problem]:
+    """A problem for each thing that went wrong: cases that fail of the same, such as one shader, share theirs."""
+    names: dict[str, list[str]] = {}
+    for item in failed:
+        names.setdefault(item.message, []).append(item.name)
+    for message, alike in names.items():
+        more = len(alike) - _NAMED
+        others = f" and {counted(more, 'other case')}" if more > 0 else ""
+        yield Problem(message=f"{', '.join(alike[:_NAMED])}{others}: {message}", rule="case", stage="own")
 
 
 def _print_table(report: "VerifyReport") -> None:
