@@ -60,7 +60,9 @@ def _range(arguments: list[Value], scope: Any) -> Value:
     if type(step) in (int, float, Whole) and step == 0:
         raise value_error("the step of range() must not be 0")
     if type(start) is int and type(stop) is int and type(step) is int:
-        numbers = _checked(range(start, stop, step))
+        if (stop - start) // step > MAX_ITEMS:
+            raise limit_error(f"range(): a list of more than {MAX_ITEMS} elements")
+        numbers = range(start, stop, step)
         budget.spend(len(numbers) * ITEM_COST)  # twice what other lists cost: these numbers are all new
         return list(numbers)
     return [_retyped(value) for value in _counted(start, _as_number(stop, budget), step, budget)]
@@ -70,12 +72,6 @@ def _raw(value: Value) -> Value:
     if value is HOLE:
         raise value_error(f"range() cannot use {describe(value)}")
     return UNDEFINED if value is None or value is BROKEN else value
-
-
-def _checked(numbers: range) -> range:
-    if len(numbers) > MAX_ITEMS:
-        raise limit_error(f"range(): a list of more than {MAX_ITEMS} elements")
-    return numbers
 
 
 def _counted(start: Value, stop: float, step: Value, budget: Budget) -> list[Value]:
