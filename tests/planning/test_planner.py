@@ -200,7 +200,8 @@ def test_a_template_that_reads_the_round_is_rendered_for_each(kernel):
     assert [item.wgsl.splitlines()[0] for item in plan.passes] == ["// 0", "// 1"]
 
 
-def test_groups_of_nothing_cannot_go_on_for_hours(kernel):
+def test_groups_of_nothing_cannot_go_on_for_hours(kernel, monkeypatch):
+    monkeypatch.setattr("scanbuild.planning.expansion.MAX_IDLE_ROUNDS", 10_000)
     one = {"id": "p", "shader": "s.wgsl", "bindings": ["x", "y"], "dispatch": {"x": 1}}
     inner = {"repeat": {"index": "j", "count": 0}, "passes": [one]}
     middle = {"repeat": {"index": "k", "count": 65535}, "passes": [inner]}
@@ -233,3 +234,13 @@ def test_a_dtype_that_is_none_is_refused_in_words(kernel, dtype):
     assert refusal(kernel(), asked).rule == "host-dtype"
     wish: Any = Destination(shape=[3], dtype=dtype)
     assert refusal(kernel(), request(outputs={"y": wish})).rule == "destination-dtype"
+
+
+def test_rounds_with_passes_are_not_limited_by_their_nesting(kernel, monkeypatch):
+    monkeypatch.setattr("scanbuild.planning.expansion.MAX_IDLE_ROUNDS", 10)
+    made: dict[str, Any] = {"id": "p", "shader": "s.wgsl", "bindings": ["x", "y"], "dispatch": {"x": 0}}
+    for depth in range(8):
+        made = {"id": f"g{depth}", "repeat": {"index": f"i{depth}", "count": 1}, "passes": [made]}
+    outer = {"repeat": {"index": "i", "count": 20}, "passes": [made]}
+    plan = kernel(variant={"passes": [outer]}).prepare(request(), DEFAULT_DEVICE).plan
+    assert len(plan.skipped) == 20
