@@ -64,6 +64,14 @@ def check_writable(file: Path) -> None:
         raise InputError(Problem(message="the report cannot be written here", file=str(file)))
 
 
+def write_report(file: Path, text: str) -> None:
+    """Write a report; an error that has no name of its own gets that of the file."""
+    try:
+        file.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from None
+
+
 def counted(number: int, what: str) -> str:
     """``1 case``, ``2 cases``."""
     return f"{number} {what}{'' if number == 1 else 's'}"

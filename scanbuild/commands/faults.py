@@ -49,7 +49,7 @@ def _report_os_error(failure: OSError, console: Console) -> int:
     if failure.filename is None and failure.errno not in _OUT_OF_ROOM:
         return _report_fault(failure, console)
     words = _WORDS.get(failure.errno or 0) or (failure.strerror or str(failure)).lower()
-    console.problem_text(words if failure.filename is None else f"{failure.filename}: {words}")
+    console.problem_text(f"{failure.filename or 'what was to be said or written is lost'}: {words}")
     return INPUT_WRONG
 
 

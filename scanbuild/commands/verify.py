@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scanbuild.commands.console import Console, check_writable, counted, printable, verbosity_options
+from scanbuild.commands.console import Console, check_writable, counted, printable, verbosity_options, write_report
 from scanbuild.errors import CheckFailedError, InputError, LoadError, Problem
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _verify(
     report = VerifyReport(manifest=package.manifest, engine=settings["engine"], adapter=ready.adapter, results=results)
     _present(console, report, ready.described, whole=pattern is None)
     if json_file is not None:
-        json_file.write_text(json.dumps(report.to_json(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        write_report(json_file, json.dumps(report.to_json(), indent=2, allow_nan=False) + "\n")
     if not reference and report.counts["noOracle"]:
         console.say("Name the source folder with --source to take expected values from its reference.py.")
     return 1 if report.counts["failed"] or report.counts["noOracle"] else 0
