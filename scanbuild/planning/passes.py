@@ -33,8 +33,11 @@ from scanbuild.planning.types import BoundTensor
 from scanbuild.planning.uniforms import describe, number_text
 from scanbuild.planning.wgsl import Declaration, check_structs, declarations, strip_comments
 
-PASS_WORK: Final = 1 << 13
-"""What planning one pass counts for, in the units of an evaluation's work."""
+PASS_WORK: Final = 1 << 9
+"""What planning one pass counts for beside its evaluations, in the units of their work."""
+
+TEXT_WORK: Final = 1 << 11
+"""What looking at one shader counts for by itself: as much as several evaluations."""
 
 CHARACTER_WORK: Final = 16
 """What looking at one character of a shader counts for."""
@@ -236,7 +239,7 @@ class PassPlanner:
         key = (program.wgsl, program.declarations, opaque, self.device.features)
         verdict = self.renderer.verdicts.get(key)
         if verdict is None:
-            charge(len(program.wgsl) * CHARACTER_WORK, place.words)
+            charge(TEXT_WORK + len(program.wgsl) * CHARACTER_WORK, place.words)
             verdict = _judge_text(program, opaque, self.device.features)
             self.renderer.verdicts.put(key, verdict)
         rule, problem = verdict
