@@ -11,6 +11,7 @@ The room is pure: it knows nothing of a GPU, and the same three give the same pl
     call = planner.prepare(request, profile("chrome-nvidia"))
     call.plan                                           # what an engine runs
     call.uploads, call.resident                         # arrays in storage form; tensors that are on the GPU already
+    planner.plan(planner.read(request), device)         # the same in two steps: the first needs no device
     planner.explain(request, device)                    # why each variant was taken or not
     planner.programs(request, device, "variant")        # the shaders of a variant, whatever selection says
 
@@ -26,6 +27,7 @@ Modules, in the order in which a call goes through them:
 * ``selection`` chooses the variant; ``expansion`` unrolls repeat groups
 * ``program`` renders; ``wgsl``, ``int64`` and ``module`` declare, inject and check shader text
 * ``dispatch``, ``uniforms`` and ``bindings`` make the grid and the bind group; ``passes`` puts them together
+* ``rounds`` keeps, in a repeat group, what does not differ from one round to the next
 
 One rule is applied more strictly than by the loader: a variant that uses what the device is known not to compile
 (9.2, step 5) is passed over at every request. The loader cannot do so before it has fetched the variant's templates,
