@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from scanbuild.package.loaded import Package
 
 _PIPE_WIDTH = 200
+_LEAST_WIDTH = 72
+_ADAPTER_WIDTH = 100
 _NAMED = 5
 """So many cases are named that fail of the same; the table shows all."""
 _VERDICTS = {"passed": "passed", "failed": "FAILED", "skipped": "skipped", "noOracle": "no oracle"}
@@ -221,27 +223,31 @@ def _complaints(failed: "Sequence[CaseResult]") -> Iterator[Problem]:
 
 
 def _print_table(report: "VerifyReport") -> None:
-    """The table of all cases, as wide as the terminal, or wide enough where there is none."""
+    """The table of all cases, as wide as the terminal, or wide enough where there is none.
+
+    In a narrow terminal it goes without the adapter, which the lines around it name, and is never squeezed to nothing.
+    """
     from rich.console import Console as RichConsole
     from rich.table import Table
     from rich.text import Text
 
+    output = RichConsole(file=sys.stdout, no_color=bool(os.environ.get("NO_COLOR")))
+    output.width = max(output.width, _LEAST_WIDTH) if sys.stdout.isatty() else _PIPE_WIDTH
+    adapter = [str(report.adapter["name"]).partition(" (")[0]] if output.width >= _ADAPTER_WIDTH else []
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("case", "variant", "adapter"):
+    for name in ("case", "variant", *(["adapter"] if adapter else [])):
         table.add_column(name, overflow="fold")
     for name in ("abs error", "ULP", "ms"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
-    adapter = str(report.adapter["name"]).partition(" (")[0]
     for item in report.results:
-        cells = [item.name, item.variant or "-", adapter, *_numbers(item)]
+        cells = [item.name, item.variant or "-", *adapter, *_numbers(item)]
         verdict = Text(_VERDICTS[item.status], style=_COLOURS[item.status])
         table.add_row(*(Text(printable(cell)) for cell in cells), verdict)
-    width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    RichConsole(file=sys.stdout, width=width, no_color=bool(os.environ.get("NO_COLOR"))).print(table)
+    output.print(table)
 
 
 def _numbers(item: "CaseResult") -> list[str]:
     error = "-" if item.max_abs_error is None else f"{item.max_abs_error:.3g}"
-    ulp = "-" if item.max_ulp is None else str(item.max_ulp)
+    ulp = "-" if item.max_ulp is None else str(item.max_ulp) if item.max_ulp < 10**6 else f"{item.max_ulp:.1e}"
     return [error, ulp, f"{item.seconds * 1000:.1f}" if item.seconds else "-"]
