@@ -177,6 +177,28 @@ def test_without_a_reference_there_is_no_oracle_which_is_no_pass(tmp_path: Path)
     report, ran = report_of(tmp_path)
     assert (ran.returncode, report["summary"]["noOracle"]) == (1, 1)
     assert "--source" in ran.stdout
+    assert "error: open: there is no oracle: y: no reference is known" in ran.stderr
+
+
+def test_cases_that_fail_of_the_same_share_their_complaint(tmp_path: Path):
+    write_package(tmp_path, manifest(), [case(f"open{index}", [1], None) for index in range(7)])
+    _, ran = report_of(tmp_path)
+    assert ran.stderr.count("error:") == 1
+    assert "open0, open1, open2, open3, open4 and 2 other cases: there is no oracle" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [(".", "this is a folder"), ("none/report.json", "there is no such folder")]
+)
+def test_a_report_that_cannot_be_written_is_told_before_the_cases_run(tmp_path: Path, name: str, words: str):
+    write_package(tmp_path, manifest(), GOOD)
+    ran = verify("--json", name, cwd=tmp_path)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert words in ran.stderr
+
+
+def test_a_time_limit_is_a_number(tmp_path: Path):
+    assert verify("--timeout", "nan", cwd=tmp_path).returncode == 2
 
 
 def test_a_named_source_gives_the_reference(tmp_path: Path):

@@ -83,7 +83,7 @@ def load_reference(source: Path) -> Reference | None:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(
             Problem(message=f"cannot be loaded: {type(error).__name__}: {error}", file=str(file), rule="reference")
         ) from error
@@ -99,8 +99,18 @@ def _ask_reference(
 ) -> dict[str, Array]:
     try:
         outputs = reference(dict(inputs), dict(attrs), dict(args))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise FailedReferenceError(f"{REFERENCE} raises {type(error).__name__}: {error}") from error
     if not isinstance(outputs, Mapping):
         raise FailedReferenceError(f"{REFERENCE} returns a {type(outputs).__name__}, not a dict of arrays")
-    return {str(name): np.asarray(value) for name, value in outputs.items()}
+    return {str(name): _as_array(str(name), value) for name, value in outputs.items()}
+
+
+def _as_array(name: str, value: Any) -> Array:
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise FailedReferenceError(f"{REFERENCE} gives no array as {name}: {error}") from error
+    if array.dtype.kind not in "biuf":
+        raise FailedReferenceError(f"{REFERENCE} gives no numbers as {name}, but {array.dtype}")
+    return array

@@ -19,9 +19,16 @@ REFERENCE = "reference.py"
 
 
 def state_folder() -> Path:
-    """Where builds are remembered: ``scanbuild/builds`` in the XDG state folder of the user."""
+    """Where builds are remembered: ``scanbuild/builds`` in the XDG state folder of the user.
+
+    Where the user has no home, it is a folder that can neither be read nor written: what a shared one holds, others
+    could have put there, and it decides whose code is run.
+    """
     base = os.environ.get("XDG_STATE_HOME") or ""
-    root = Path(base) if Path(base).is_absolute() else Path.home() / ".local" / "state"
+    try:
+        root = Path(base) if Path(base).is_absolute() else Path.home() / ".local" / "state"
+    except RuntimeError:
+        root = Path(os.devnull)
     return root / "scanbuild" / "builds"
 
 

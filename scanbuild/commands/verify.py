@@ -28,6 +28,7 @@ _ADAPTER_WIDTH = 100
 _NAMED = 5
 """So many cases are named that fail of the same; the table shows all."""
 _VERDICTS = {"passed": "passed", "failed": "FAILED", "skipped": "skipped", "noOracle": "no oracle"}
+_FAILING = ("failed", "noOracle")
 _COLOURS = {"passed": "green", "failed": "bold red", "skipped": "yellow", "noOracle": "yellow"}
 
 
@@ -194,11 +195,10 @@ def _results(console: Console, session: "Session", names: Sequence[str], chosen:
 def _present(console: Console, report: "VerifyReport", described: str, *, whole: bool) -> None:
     if console.verbosity >= 0:
         _print_table(report)
-    failed = [item for item in report.results if item.status == "failed"]
     for item in report.results:
-        if item.message and item.status != "failed":
+        if item.message and item.status not in _FAILING:
             console.detail(f"{item.name}: {item.message}")
-    console.problems(_complaints(failed))
+    console.problems(_complaints([item for item in report.results if item.status in _FAILING]))
     counts = report.counts
     words = [f"{counts['passed']} passed"]
     words += [
@@ -215,7 +215,8 @@ def _complaints(failed: "Sequence[CaseResult]") -> Iterator[Problem]:
     """A problem for each thing that went wrong: cases that fail of the same, such as one shader, share theirs."""
     names: dict[str, list[str]] = {}
     for item in failed:
-        names.setdefault(item.message, []).append(item.name)
+        said = f"there is no oracle: {item.message}" if item.status == "noOracle" else item.message
+        names.setdefault(said, []).append(item.name)
     for message, alike in names.items():
         more = len(alike) - _NAMED
         others = f" and {counted(more, 'other case')}" if more > 0 else ""

@@ -196,6 +196,8 @@ def _wording(text: str, offset: int, complaint: str) -> str:
         return "the file is empty; JSON was expected"
     if found == BYTE_ORDER_MARK:
         return "a byte-order mark stands here; one is dropped at the very beginning of a file, no other"
+    if found in ("\ufffd", "\0"):
+        return "this is no UTF-8 text"
     if not found:
         return "the text ends too early; a bracket or quote is not closed"
     if text.startswith("//", offset) or text.startswith("/*", offset):

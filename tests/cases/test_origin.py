@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scanbuild.cases import origin
-from scanbuild.cases.origin import remember_build, source_of_build
+from scanbuild.cases.origin import remember_build, source_of_build, state_folder
 
 
 @pytest.fixture
@@ -68,3 +68,13 @@ def test_scanbuild_s_own_package_is_known_by_its_cases(
     (own / "test.json").write_text('{"cases": [1]}')
     assert source_of_build(built, "ai.onnx.Toy", tmp_path / "state") is None
     assert source_of_build(built, "../templates/ai.onnx.Toy", tmp_path / "state") is None
+
+
+def test_a_user_without_a_home_has_nothing_remembered(tmp_path, monkeypatch):
+    def homeless() -> None:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    (tmp_path / "metadata.json").write_text("{}")
+    assert not remember_build(tmp_path, tmp_path, state_folder())

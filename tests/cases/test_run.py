@@ -82,6 +82,9 @@ def test_the_reference_computes_what_the_case_does_not_state(engine: Engine, tmp
         ({"y": np.zeros((2, 1))}, "failed", "the oracle's shape is [2, 1]"),
         ({"z": np.zeros(2)}, "noOracle", "the reference does not give it"),
         (None, "failed", "returns a NoneType"),
+        ({"y": [[1], [1, 2]]}, "failed", "gives no array as y"),
+        ({"y": ["1", "2"]}, "failed", "gives no numbers as y"),
+        ({"y": [None, 2]}, "failed", "gives no numbers as y"),
     ],
 )
 def test_a_reference_that_does_not_answer_is_told(
@@ -113,7 +116,9 @@ def test_an_optional_output_that_a_case_states_is_asked_for(engine: Engine, tmp_
     assert run(engine, tmp_path, made, case("asks", [1, 2], [2, 4])).status == "passed"
 
 
-@pytest.mark.parametrize("text", ["1 / 0", "reference = 3", "import nothing_of_this_name", "def f(:"])
+@pytest.mark.parametrize(
+    "text", ["1 / 0", "raise SystemExit(0)", "reference = 3", "import nothing_of_this_name", "def f(:"]
+)
 def test_a_reference_file_that_cannot_be_used_is_an_input_error(tmp_path: Path, text: str):
     (tmp_path / "reference.py").write_text(text)
     with pytest.raises(InputError, match=r"reference\.py"):
