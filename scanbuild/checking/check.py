@@ -12,6 +12,8 @@ from scanbuild.checking.reading import Read, read_package
 from scanbuild.checking.subject import Kind, Subject
 from scanbuild.checking.suppression import suppress
 from scanbuild.checking.trials import NO_VARIANT, Trials, run_trials
+from scanbuild.dialect import allowance
+from scanbuild.dialect.limits import CALL_WORK
 from scanbuild.errors import Problem
 from scanbuild.package.jsonfile import parse_path
 
@@ -80,6 +82,9 @@ TRIAL_RULES: Final[tuple[TrialRule, ...]] = (
 )
 """The rules that look at planned calls."""
 
+STATIC_WORK: Final = CALL_WORK // 2
+"""Constants are evaluated, however many there are, with no more work than half a call may do."""
+
 MAX_PROBLEMS: Final = 1000
 """So many problems are reported; a package with more is beyond help by listing."""
 
@@ -144,7 +149,8 @@ def _explained(problems: list[Problem], subject: Subject) -> list[Problem]:
 
 def apply(rules: Iterable[Rule], subject: Subject) -> list[Problem]:
     """The problems of some rules."""
-    return list(chain.from_iterable(rule(subject) for rule in rules))
+    with allowance(STATIC_WORK):
+        return list(chain.from_iterable(rule(subject) for rule in rules))
 
 
 def _result(path: Path, read: Read, problems: list[Problem]) -> CheckResult:

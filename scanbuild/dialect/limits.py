@@ -26,7 +26,7 @@ MAX_CALL_DEPTH = 100
 MAX_STEPS = 2_000_000
 """Loop iterations and macro calls of one rendering, all loops together."""
 
-MAX_TEXT = 1 << 26
+MAX_TEXT = 1 << 24
 """Characters of one string, hence also of a rendered template."""
 
 MAX_ITEMS = 1 << 20

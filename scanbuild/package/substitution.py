@@ -5,9 +5,11 @@ the way back, from a path in an expanded variant to one in its template, is foun
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Any, Final, cast
 
 from scanbuild.package.jsonfile import MAX_DEPTH, Path
@@ -78,7 +80,7 @@ def expand_template(template: Node, case: Case, label: str, budget: Budget) -> D
         if value is _FAILED or len(template.report.findings) > before:
             return None
     expanded = Node(cast(Json, value), template.path, template.report)
-    return Draft(expanded, partial(_origin, template, case), label)
+    return Draft(expanded, partial(_origin, template, case, {}), label)
 
 
 class _Mark:
@@ -245,21 +247,27 @@ def text_form(value: Json) -> str:
 # --- the way back ----------------------------------------------------------------------------------------------
 
 
-def _origin(template: Node, case: Case, path: Path) -> Path:
+Ends = dict[int, list[int]]
+"""By the identity of a list of the template: where, in the expanded list, what each of its elements became ends."""
+
+
+def _origin(template: Node, case: Case, ends: Ends, path: Path) -> Path:
     if path[: len(template.path)] != template.path:
         return path
-    return template.path + written_path(template.value, case, path[len(template.path) :])
+    return template.path + written_path(template.value, case, path[len(template.path) :], ends)
 
 
-def written_path(template: Json, case: Case, path: Path) -> Path:
+def written_path(template: Json, case: Case, path: Path, ends: Ends | None = None) -> Path:
     """Where, in a template, stands what is found at a path of the variant it expands to for a case.
 
-    A place within a value that the case brought in is shown as that of the placeholder.
+    A place within a value that the case brought in is shown as that of the placeholder. ``ends`` is kept between the
+    paths of one variant.
     """
+    known = {} if ends is None else ends
     written: list[str | int] = []
     node = template
     for part in path:
-        step = _step_back(node, case, part)
+        step = _step_back(node, case, part, known)
         if step is None:
             break
         written.append(step)
@@ -267,19 +275,22 @@ def written_path(template: Json, case: Case, path: Path) -> Path:
     return tuple(written)
 
 
-def _step_back(node: Json, case: Case, part: str | int) -> str | int | None:
+def _step_back(node: Json, case: Case, part: str | int, ends: Ends) -> str | int | None:
     if isinstance(node, dict):
         return next((key for key in node if _key_becomes(key, case) == part), None)
     if not isinstance(node, list) or not isinstance(part, int):
         return None
-    position = 0
-    for index, item in enumerate(node):
-        name = whole_placeholder(item, case) if isinstance(item, str) else None
-        value = case[name] if name is not None else None
-        position += len(value) if isinstance(value, list) else 1
-        if part < position:
-            return index
-    return None
+    if id(node) not in ends:
+        ends[id(node)] = list(accumulate(_length(item, case) for item in node))
+    index = bisect_right(ends[id(node)], part)
+    return index if index < len(node) else None
+
+
+def _length(item: Json, case: Case) -> int:
+    """How many elements an element of a list becomes."""
+    name = whole_placeholder(item, case) if isinstance(item, str) else None
+    value = case[name] if name is not None else None
+    return len(value) if isinstance(value, list) else 1
 
 
 def _key_becomes(key: str, case: Case) -> str:
