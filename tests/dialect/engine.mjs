@@ -78,7 +78,7 @@ function expression(text, context) {
     const value = new Interpreter().evaluate(program.body[0], environmentOf(context));
     let printed;
     try {
-      printed = value.type === "NullValue" || value.type === "UndefinedValue" ? "" : value.toString();
+      printed = new Template(`{{ ${text} }}`).render(context);
     } catch {
       printed = { error: "value" };
     }

@@ -5,6 +5,7 @@ import json
 import math
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +68,11 @@ class Engine:
             encoding="utf-8",
         )
 
-    def ask(self, context: dict[str, Any], *, expressions: list[str] = [], templates: list[str] = []) -> Any:  # noqa: B006
+    def ask(self, context: dict[str, Any], *, expressions: Sequence[str] = (), templates: Sequence[str] = ()) -> Any:
         """The answers to a batch: see ``engine.mjs``."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        batch = {"context": encoded(context), "expressions": expressions, "templates": templates}
+        batch = {"context": encoded(context), "expressions": [*expressions], "templates": [*templates]}
         self._process.stdin.write(json.dumps(batch) + "\n")
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline(), parse_int=_number)

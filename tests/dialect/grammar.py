@@ -4,155 +4,24 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from scanbuild.dialect import UNDEFINED
-
-CONTEXT: dict[str, Any] = {
-    "i": 3,
-    "zero": 0,
-    "neg": -7,
-    "half": 2.5,
-    "four": 4.0,
-    "tiny": 1e-7,
-    "huge": 1e21,
-    "big": 9007199254740992,
-    "inf": float("inf"),
-    "nan": float("nan"),
-    "minus0": -0.0,
-    "s": "Abc def",
-    "empty": "",
-    "num": " 12.5abc",
-    "uni": "é😀ß x'y",
-    "lines": "a\n\n  b\nc ",
-    "yes": True,
-    "no": False,
-    "nil": None,
-    "undef": UNDEFINED,
-    "l": [1, 2, 3],
-    "fl": [2.0, 0.5, -0.0],
-    "mix": [1, "a", None, True, 2.5, [1, [2.0]], {"k": 1}],
-    "m": [[1, 2], [3, 4], [5, 6]],
-    "w": ["b", "A", "c", "B"],
-    "o": {"a": 1, "B": [2], "c": None, "10": "x", "2": "y", "get": 5, "é": 0.5},
-    "oo": {"b": {"c": [{"d": 7}]}},
-    "recs": [{"k": 2, "v": "x", "n": {"p": [4]}}, {"k": 1, "v": "Y", "n": {"p": [3]}}, {"k": 3, "n": {"p": []}}],
-    "el": [],
-    "eo": {},
-}
-LISTS = ["l", "fl", "mix", "m", "w", "recs", "el"]
-TEXTS = ["s", "empty", "num", "uni", "lines"]
-OBJECTS = ["o", "oo", "eo"]
-NUMBERS = ["i", "zero", "neg", "half", "four", "tiny", "huge", "big", "inf", "nan", "minus0"]
-ODDS = ["yes", "no", "nil", "undef"]
-NAMES = [*CONTEXT]
-BARE_FILTERS = [
-    "list",
-    "first",
-    "last",
-    "length",
-    "reverse",
-    "sort",
-    "join",
-    "string",
-    "unique",
-    "upper",
-    "lower",
-    "title",
-    "capitalize",
-    "trim",
-    "indent",
-    "int",
-    "float",
-    "abs",
-    "bool",
-    "items",
-    "keys",
-    "values",
-    "dictsort",
-    "safe",
-    "tojson",
-    "default",
-    "nope",
-]
-SUITED = [
-    (LISTS, "list first last length reverse sort join string unique tojson"),
-    (TEXTS, "length upper lower title capitalize trim indent join string int float tojson"),
-    (NUMBERS, "abs int float string tojson safe"),
-    (OBJECTS, "items length keys values dictsort tojson"),
-    (["yes", "no"], "bool int float string"),
-]
-TESTS = [
-    "boolean",
-    "callable",
-    "odd",
-    "even",
-    "true",
-    "false",
-    "none",
-    "string",
-    "number",
-    "integer",
-    "iterable",
-    "mapping",
-    "sequence",
-    "lower",
-    "upper",
-    "defined",
-    "undefined",
-    "eq",
-    "nope",
-]
-METHODS = [
-    "upper",
-    "lower",
-    "strip",
-    "lstrip",
-    "rstrip",
-    "title",
-    "capitalize",
-    "startswith",
-    "endswith",
-    "split",
-    "replace",
-    "get",
-    "items",
-    "keys",
-    "values",
-    "dictsort",
-    "length",
-    "nope",
-]
-BINARY = ["+", "-", "*", "/", "//", "%", "**", "~", "==", "!=", "<", ">", "<=", ">=", "in", "and", "or", "not in"]
-SPACES = [" ", " ", " ", "", "  ", "\n", "\t", "\u00a0", "\ufeff"]
-NUMBER_TEXTS = [
-    "0",
-    "1",
-    "2",
-    "3",
-    "7",
-    "10",
-    "007",
-    "1.0",
-    "2.0",
-    "2.5",
-    "0.1",
-    "0.30",
-    "100000000000000000000000",
-    "9007199254740993",
-    "1.7976931348623157",
-    "-1",
-    "-0",
-    "+2",
-    "-2.5",
-    "0.0000001",
-    "123456789.125",
-]
-STRING_TEXTS = [
-    '"a"',
-    "'b'", '""', '"abc def"', "'x\\n y'", '"\\t\\\\"', "'12'", "'-1.5e3'", "'é'", '"😀é"', "'a' 'b'", '"k"', '"v"',
-    '"Abc"', "'%}'", "'{%'", "'A,b,,c'", "' pad '", "'2'", "'ǅ'", "'}}'", "'\"'", '"Infinity"', "'0x10'", '"\\u0041"',
-    "'İß'", "'x\ny'",
-]  # fmt: skip
-JUNK = ["!", "&", "..", ",", ")", "]", "}", "=", "if", "else", "is", "not", ":", "|", "1.", ".5", "1e3", "{{", "#", "é"]
+from .vocabulary import (
+    BARE_FILTERS,
+    BINARY,
+    JUNK,
+    LISTS,
+    METHODS,
+    NAMES,
+    NUMBER_TEXTS,
+    NUMBERS,
+    OBJECTS,
+    ODDS,
+    SPACES,
+    STRING_TEXTS,
+    SUITED,
+    TESTS,
+    TEXTS,
+    WORDS,
+)
 
 
 class Grammar:
@@ -177,9 +46,9 @@ class Grammar:
         if self.chance(3):
             place = self.random.randrange(len(text) + 1)
             text = text[:place] + self.pick(JUNK) + text[place:]
-        if self.chance(1) and text:
+        if self.chance(2) and text:
             place = self.random.randrange(len(text))
-            text = text[:place] + text[place + 1 :]
+            text = text[:place] + text[place + self.pick([1, 1, 2, 5]) :]
         return text
 
     def value(self, depth: int) -> str:
@@ -209,7 +78,7 @@ class Grammar:
     def atom(self) -> str:
         kind = self.random.randrange(10)
         if kind < 4:
-            return str(self.pick(self.names))
+            return str(self.pick(WORDS if self.chance(3) else self.names))
         if kind < 7:
             return str(self.pick(NUMBER_TEXTS))
         if kind < 9:
@@ -238,7 +107,9 @@ class Grammar:
         return str(self.pick(NUMBER_TEXTS)) if self.chance(50) else self.of(NUMBERS)
 
     def unary(self, depth: int) -> str:
-        sign = self.pick(["-", "+", "not ", "- ", "--", "not not ", "-+"])
+        sign = self.pick(["-", "+", "not ", "- ", "--", "not not ", "-+", "not -", "- not ", "not(", "-\n"])
+        if sign.endswith("("):
+            return f"{sign}{self.value(depth - 1)})"
         return f"{sign}{self.value(depth - 1)}"
 
     def conditional(self, depth: int) -> str:
@@ -333,7 +204,10 @@ class Grammar:
         return self.operand(depth) + tests
 
     def indexed(self, depth: int) -> str:
-        index = self.pick(["0", "1", "-1", "9", "-9", "2.0", "none", "'k'", '"length"', "1 - 1", self.value(depth - 2)])
+        index = self.pick(
+            ["0", "1", "-1", "9", "-9", "2.0", "none", "'k'", '"length"', "1 - 1", "0 1", "", "+1", "0 if no",
+             "::", ":::", "1::2", "1:2 -1", "0 // 0", "1 // 0", "0 * -1", self.value(depth - 2)]
+        )  # fmt: skip
         text = f"{self.operand(depth)}[{index}]"
         return text + str(self.pick(["", "", "[0]", ".k", ".length", ".0"]))
 
@@ -372,7 +246,11 @@ class Grammar:
         return f"{receiver}.{call}"
 
     def attribute(self, depth: int) -> str:
-        name = self.pick(["a", "k", "length", "b", "B", "0", "1", "-1", "zz", "c", "get", "b.c", "b.c.0.d", "10"])
+        name = self.pick(
+            ["a", "k", "length", "b", "B", "0", "1", "-1", "zz", "c", "get", "b.c", "b.c.0.d", "10", "0.1", "1.0",
+             "-1.0", " 1 . 0", "00", "1.5", "+1", "- 1", "'a'", "(a)", "[0]", "not", "if", "in", "is", "items", "upper",
+             "a()"]
+        )  # fmt: skip
         return f"{self.operand(depth)}.{name}"
 
     def collection(self, depth: int) -> str:

@@ -5,7 +5,8 @@ from contextlib import suppress
 
 from scanbuild.dialect import DialectError, parse_template
 
-from .grammar import CONTEXT, NAMES, Grammar
+from .grammar import Grammar
+from .vocabulary import COMMENTS, CONTEXT, JUNK, NAMES, PIECES, SCRAPS
 
 
 class TemplateGrammar(Grammar):
@@ -23,7 +24,14 @@ class TemplateGrammar(Grammar):
     def template(self) -> str:
         """A whole template."""
         self.names = list(NAMES)
-        return self.body(3)
+        text = self.body(3)
+        for _ in range(self.pick([0] * 9 + [1, 2])):
+            place = self.random.randrange(len(text) + 1)
+            gone = self.pick([0, 0, 1, 1, 2, 9])
+            text = (
+                text[:place] + (self.pick(JUNK + SCRAPS) if not gone or self.chance(30) else "") + text[place + gone :]
+            )
+        return text
 
     def body(self, depth: int) -> str:
         return "".join(self.statement(depth) for _ in range(self.random.randrange(1, 5)))
@@ -44,40 +52,20 @@ class TemplateGrammar(Grammar):
     def tag(self, content: str) -> str:
         opening = self.pick(["{%", "{%", "{%", "{%-"])
         closing = self.pick(["%}", "%}", "%}", "-%}"])
-        blank = self.pick([" ", " ", " ", "", "\n"])
+        blank = self.pick([" ", " ", " ", " ", "", "\n", "\r\n", "\u2028", "\n  "])
         return f"{opening}{blank}{content}{blank}{closing}"
 
     def plain_text(self, depth: int) -> str:
-        pieces = [
-            "a",
-            "b ",
-            " ",
-            "\n",
-            "  ",
-            "\t",
-            "x\n  ",
-            "\r\n",
-            "}}",
-            "%}",
-            "#}",
-            "{ ",
-            "é",
-            "\u2028 ",
-            "-}\n",
-            "  {- x",
-            "1\n\n",
-        ]
-        return "".join(self.pick(pieces) for _ in range(self.random.randrange(1, 4)))
+        return "".join(self.pick(PIECES) for _ in range(self.random.randrange(1, 4)))
 
     def printing(self, depth: int) -> str:
         text = self.sound(2) if self.chance(60) else self.pick(self.names)
-        opening, closing = self.pick(["{{ ", "{{ ", "{{", "{{- "]), self.pick([" }}", " }}", "}}", " -}}"])
+        opening = self.pick(["{{ ", "{{ ", "{{ ", "{{", "{{- ", "{{-", "{{\n", "  {{ "])
+        closing = self.pick([" }}", " }}", " }}", "}}", " -}}", "-}}", "\n}}", " }}\n"])
         return f"{opening}{text}{closing}"
 
     def comment(self, depth: int) -> str:
-        return str(
-            self.pick(["{# c #}", "{#- c #}", "{# c -#}\n", "{#-#}", "{##}", "{# {{ x }} #}", "{#- -#}", "  {# c #}\n"])
-        )
+        return str(self.pick(COMMENTS))
 
     def variable(self) -> str:
         name = self.pick(["v1", "v2", "loopvar", "ns", "i", "l", "namespace", "loop", "varargs", "kwargs"])
@@ -296,15 +284,43 @@ class TemplateGrammar(Grammar):
         return f"{{{{ {self.pick(['m1'] * 9 + ['m2'])}{arguments}{use} }}}}"
 
     def call_block(self, depth: int) -> str:
-        arguments = self.pick(["()", "(1)"] if self.chance(70) else ["()", "(1)", "(1, 2)", "(q=2)", "(1, z=2)"])
-        own = self.pick(["", "", "(u)", "(u, v=3)", "(u=1)", "()"])
+        arguments = self.pick(
+            ["()", "(1)"]
+            if self.chance(70)
+            else ["(1, 2)", "(q=2)", "(1, z=2)", "(*l)", "(**eo)", "(*m[0], q=1)", "", self.arguments(2)]
+        )
+        own = self.pick(["", "", "(u)", "(u, v=3)", "(u=1)", "()", "(u=i, v=u)", "(u v)", "(kwargs)"])
         callee = self.pick(
             ["m1"] if self.chance(85) else ["m2", "range", "namespace", "caller", "nope", "s.upper", "(m1)"]
         )
         self.names += ["u", "caller()"]
-        body = self.body(depth - 1) + str(self.pick(["", "{{ u }}", "{{ varargs }}", "{{ kwargs }}", "{{ p }}"]))
+        body = self.body(depth - 1) + str(
+            self.pick(
+                [
+                    "",
+                    "{{ u }}",
+                    "{{ varargs }}",
+                    "{{ kwargs }}",
+                    "{{ p }}",
+                    "{% set u = 3 %}{{ u }}",
+                    "{{ caller }}",
+                    "{{ loop.index }}",
+                ]
+            )
+        )
         definition = (
-            self.tag("macro m1(p=1, q=2)") + "<{{ caller(1) }}{{ p }}>" + self.tag("endmacro")
+            self.tag("macro m1(p=1, q=2)")
+            + str(
+                self.pick(
+                    [
+                        "<{{ caller(1) }}{{ p }}>",
+                        "{{ caller() }}",
+                        "{% for x in l %}{{ caller(x) }}{% endfor %}",
+                        "{{ caller(v=p) }}",
+                    ]
+                )
+            )
+            + self.tag("endmacro")
             if self.chance(85)
             else ""
         )
