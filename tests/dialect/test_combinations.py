@@ -39,9 +39,8 @@ ALONE = [
 ]  # fmt: skip
 FILTERS = [
     "default({})", "default(1, {})", "default(1, boolean={})", "join({})", "join(separator={})", "int({})",
-    "float({})",
-    "int(default={})", "sort({})", "sort(false, {})", "sort(attribute={})", "sort(reverse={})", "sort(true,
-    true, {})",
+    "float({})", "int(default={})", "sort({})", "sort(false, {})", "sort(attribute={})", "sort(reverse={})",
+    "sort(true, true, {})",
     "map(attribute={})", 'map(attribute="k", default={})', "map({})", "selectattr({})", 'selectattr("k", {})',
     'selectattr("k", "eq", {})', 'rejectattr("k", "eq", {})', "indent({})", "indent(2, {})", "indent(2, true, {})",
     "indent(blank={})", "indent(width={})", 'replace({}, "z")', 'replace("a", {})', 'replace("a", "z", {})',
@@ -60,8 +59,7 @@ def texts(kind: str) -> Iterator[str]:
         yield from (form.format(value) for form, value in product(ALONE, VALUES))
         yield from (f'{{"x": {one}, "y": {other}}} | dictsort(by="value")' for one, other in product(VALUES, VALUES))
     elif kind == "operators":
-        pairs = ((one, other) for one, other in product(VALUES,
-    VALUES) if not one == other == "oo.get")  # no identity
+        pairs = ((one, other) for one, other in product(VALUES, VALUES) if not one == other == "oo.get")  # no identity
         yield from (f"{one} {operator} {other}" for (one, other), operator in product(pairs, BINARY))
     elif kind == "indices":
         forms = ("{}[{}]", "{}[{}:]", "{}[:{}]", "{}[::{}]")
