@@ -5,14 +5,13 @@ import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from scanbuild.commands.console import Console, check_writable, counted, printable, verbosity_options, write_report
-from scanbuild.errors import CheckFailedError, InputError, LoadError, Problem
+from scanbuild.errors import CheckFailedError, InputError, Problem
 
 if TYPE_CHECKING:
     from scanbuild.cases.casefile import CaseFile
@@ -149,21 +148,29 @@ def _read_package(folder: Path) -> "tuple[Package, CaseFile]":
     from scanbuild.cases.casefile import read_tests
     from scanbuild.package.digest import compare_digests, folder_digests
     from scanbuild.package.folder import open_folder
-    from scanbuild.package.metadata import read_metadata
-    from scanbuild.package.text import decode
+    from scanbuild.package.metadata import METADATA_FILE, read_metadata
+    from scanbuild.package.source import TEST_FILE
 
-    try:
-        metadata = read_metadata(decode((folder / "metadata.json").read_bytes()))
-    except LoadError as error:
-        raise LoadError(*(replace(item, file=str(folder / item.file)) for item in error.problems)) from None
+    metadata = read_metadata(_text(folder, METADATA_FILE), str(folder / METADATA_FILE))
     problems = compare_digests(metadata.files, folder_digests(folder), str(folder))
     if problems:
         raise CheckFailedError(*problems)
     package = open_folder(folder)
-    file = folder / "test.json"
-    if not file.is_file():
-        raise InputError(Problem(message="the package has no test cases", file=str(file)))
-    return package, read_tests(decode(file.read_bytes()), str(file), foreign=True)
+    if not (folder / TEST_FILE).is_file():
+        raise InputError(Problem(message="the package has no test cases", file=str(folder / TEST_FILE)))
+    return package, read_tests(_text(folder, TEST_FILE), str(folder / TEST_FILE), foreign=True)
+
+
+def _text(folder: Path, name: str) -> str:
+    """The text of a file of the package, which may be as hostile as the rest of it."""
+    from scanbuild.package.fetching import FetchError
+    from scanbuild.package.folder import FolderFetch
+    from scanbuild.package.text import decode
+
+    try:
+        return decode(FolderFetch(folder)(name))
+    except FetchError as error:
+        raise InputError(Problem(message=f"cannot read the file: {error}", file=str(folder / name))) from None
 
 
 def _reference_folder(folder: Path, op_id: str, source: Path | None) -> Path | None:

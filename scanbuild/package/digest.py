@@ -28,7 +28,13 @@ def folder_digests(folder: Path) -> dict[str, str]:
 
     Raises InputError as ``folder_files`` does.
     """
-    return {name: digest_bytes((folder / name).read_bytes()) for name in folder_files(folder)}
+    return {name: _digest_file(folder / name) for name in folder_files(folder)}
+
+
+def _digest_file(path: Path) -> str:
+    """The digest of a file, which may be larger than the memory."""
+    with path.open("rb") as file:
+        return base64.b64encode(hashlib.file_digest(file, "sha256").digest()).decode("ascii")
 
 
 def folder_files(folder: Path) -> list[str]:

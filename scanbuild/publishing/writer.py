@@ -68,7 +68,9 @@ def differences(folder: Path, files: Mapping[str, bytes]) -> list[Problem]:
             message = "the file does not belong here"
         elif name not in there:
             message = "the file is missing"
-        elif (folder / name).read_bytes() != files[name]:
+        elif not (folder / name).is_file():
+            message = "this is no file"
+        elif (folder / name).stat().st_size != len(files[name]) or (folder / name).read_bytes() != files[name]:
             message = "the file is stale or was edited: the sources give another content"
         else:
             continue

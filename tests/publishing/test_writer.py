@@ -1,5 +1,6 @@
 """Folders are written as a whole or not at all."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -112,3 +113,13 @@ def test_removing_a_folder_that_is_not_there_is_no_error(tmp_path):
     write_folder(tmp_path / "webgpu", NEW, MARKS)
     remove_folder(tmp_path / "webgpu", MARKS)
     assert not (tmp_path / "webgpu").exists()
+
+
+def test_what_is_no_file_differs_without_being_read(tmp_path):
+    folder = tmp_path / "webgpu"
+    write_folder(folder, {"a.txt": b"", "b.txt": b""}, MARKS)
+    for name in ("a.txt", "b.txt"):
+        (folder / name).unlink()
+    os.mkfifo(folder / "a.txt")
+    (folder / "b.txt").symlink_to("nowhere")
+    assert [problem.message for problem in differences(folder, {"a.txt": b"", "b.txt": b""})] == ["this is no file"] * 2
