@@ -1,6 +1,7 @@
 """``scanbuild render``."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,12 +114,16 @@ def _check_apart(source: Path, target: Path) -> None:
 
 
 def _check(console: Console, built: "Build", target: Path) -> None:
+    from scanbuild.package.fetching import FetchError
+    from scanbuild.package.folder import FolderFetch
     from scanbuild.package.metadata import METADATA_FILE
     from scanbuild.publishing.build import with_provenance_of
     from scanbuild.publishing.writer import differences
 
-    there = target / METADATA_FILE
-    files = with_provenance_of(built.files, there.read_bytes()) if there.is_file() else built.files
+    try:
+        files: Mapping[str, bytes] = with_provenance_of(built.files, FolderFetch(target)(METADATA_FILE))
+    except FetchError:
+        files = built.files
     found = differences(target, files)
     if found:
         raise CheckFailedError(*found)

@@ -202,3 +202,11 @@ def test_publish_names_what_no_package_holds(source: Path, extra: Edit):
     assert result.exit_code == 2
     assert result.stderr.startswith("error: build/webgpu/extra: ")
     assert not Path("dist").exists()
+
+
+def test_a_check_does_not_read_files_of_any_size(source: Path):
+    assert run("render", source).exit_code == 0
+    os.truncate("build/webgpu/metadata.json", 2**40)
+    result = run("render", source, "--check")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: build/webgpu/metadata.json: the file is stale or was edited")
