@@ -1,10 +1,18 @@
-"""Which commit a source package was built from."""
+"""Which commit a source package was built from.
 
+The checkout may be somebody else's, its configuration with it, and git runs programs that a configuration names:
+filters, monitors, transports. So only those of its commands are used that compare nothing and fetch nothing, and files
+are compared here, by their digests.
+"""
+
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from scanbuild.package.model import Json
+
+_REGULAR = ("100644", "100755")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,20 +36,44 @@ def provenance_of(*folders: Path) -> Provenance | None:
     if not present:
         return None
     sha = _git(present[0], "rev-parse", "--verify", "HEAD")
-    status = _git(present[0], "status", "--porcelain", "--", *map(str, present))
-    if sha is None or status is None:
+    if sha is None:
         return None
-    unknown = any(not _git(folder, "ls-files", "--", str(folder)) for folder in present)
-    return Provenance(sha=sha, dirty=bool(status) or unknown)
+    return Provenance(sha=sha.strip(), dirty=any(_is_dirty(folder) for folder in present))
 
 
-def _git(folder: Path, *arguments: str) -> str | None:
-    """What git says, or None if it is missing or fails. The checkout's own hooks and monitors are not run."""
+def _is_dirty(folder: Path) -> bool:
+    """Whether a folder holds anything but the files of the commit, ignored ones aside."""
+    committed = _listed(_git(folder, "ls-tree", "-r", "-z", "HEAD", "--", "."))
+    staged = _listed(_git(folder, "ls-files", "--stage", "-z", "--", "."))
+    others = _git(folder, "ls-files", "--others", "--exclude-standard", "-z", "--", ".")
+    if not committed or committed != staged or others != "":
+        return True
+    if any(mode not in _REGULAR or "\n" in path for path, (mode, _) in committed.items()):
+        return True
+    paths = "".join(f"{folder / path}\n" for path in committed)
+    found = _git(folder, "hash-object", "--no-filters", "--stdin-paths", given=paths)
+    return found is None or found.split() != [digest for _, digest in committed.values()]
+
+
+def _listed(text: str | None) -> dict[str, tuple[str, str]]:
+    """Mode and digest by path, of entries such as ``100644 blob DIGEST<tab>PATH`` or ``100644 DIGEST 0<tab>PATH``."""
+    found = {}
+    for entry in (text or "").split("\0"):
+        about, _, path = entry.partition("\t")
+        if path:
+            mode, first, second = about.split()
+            found[path] = (mode, second if first in ("blob", "commit") else first)
+    return found
+
+
+def _git(folder: Path, *arguments: str, given: str = "") -> str | None:
+    """What git says, or None if it is missing or fails. It may fetch nothing, and run no hooks and no monitor."""
     command = ["git", "-C", str(folder), "-c", "core.fsmonitor=false", "--no-optional-locks", *arguments]
+    environment = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL
+            command, capture_output=True, text=True, timeout=60, check=False, input=given, env=environment
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return done.stdout if done.returncode == 0 else None
