@@ -1,12 +1,25 @@
 """``check_path``: everything that is wrong with a package, or doubtful, found without a GPU and all at once."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from scanbuild.checking import calls, cases, expressions, files, selection, shaders, structure, templates, types, unused
+from scanbuild.checking import (
+    calls,
+    cases,
+    expressions,
+    files,
+    refusals,
+    selection,
+    shaders,
+    structure,
+    templates,
+    types,
+    unused,
+)
 from scanbuild.checking.places import as_stage
 from scanbuild.checking.reading import Read, read_package
 from scanbuild.checking.subject import Kind, Subject
@@ -66,8 +79,8 @@ STATIC_RULES: Final[tuple[Rule, ...]] = (
 """The rules that look at the package alone, in the order of their modules."""
 
 TRIAL_RULES: Final[tuple[TrialRule, ...]] = (
-    selection.refused_cases,
-    selection.refused_made_up,
+    refusals.refused_cases,
+    refusals.refused_made_up,
     selection.gaps,
     selection.missing_features,
     selection.unreached_variants,
@@ -87,6 +100,9 @@ STATIC_WORK: Final = CALL_WORK // 2
 
 MAX_PROBLEMS: Final = 1000
 """So many problems are reported; a package with more is beyond help by listing."""
+
+_PASS: Final = re.compile(r"variant `[^`]+`, pass `[^`]+`")
+_OF_PASSES: Final = frozenset({"unused-binding", "workgroup-size", "overshoot", "fold", "array-length"})
 
 _ORDER: Final = {"error": 0, "warning": 1, "note": 2}
 
@@ -121,8 +137,8 @@ def check_subject(subject: Subject, *, planning: bool = True) -> list[Problem]:
     if not planning or subject.kind == "manifest" or any(problem.severity == "error" for problem in problems):
         return problems
     trials = run_trials(subject)
-    problems += chain.from_iterable(rule(subject, trials) for rule in TRIAL_RULES)
-    return _explained(problems, subject)
+    found = chain.from_iterable(rule(subject, trials) for rule in TRIAL_RULES)
+    return _explained(problems + _without_noise(list(found)), subject)
 
 
 def _without_echoes(problems: list[Problem]) -> list[Problem]:
@@ -130,6 +146,21 @@ def _without_echoes(problems: list[Problem]) -> list[Problem]:
     if not any(problem.rule == "expression-name" for problem in problems):
         return problems
     return [problem for problem in problems if not problem.rule.startswith("unused-")]
+
+
+def _without_noise(problems: list[Problem]) -> list[Problem]:
+    """Of a pass that fails, what else could be said of its shader and grid is no news."""
+    failing = {
+        found[0]
+        for problem in problems
+        if problem.severity == "error" or problem.rule == "call-refused"
+        for found in _PASS.finditer(problem.message)
+    }
+    return [
+        problem
+        for problem in problems
+        if problem.rule not in _OF_PASSES or (found := _PASS.match(problem.message)) is None or found[0] not in failing
+    ]
 
 
 def _explained(problems: list[Problem], subject: Subject) -> list[Problem]:

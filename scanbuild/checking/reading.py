@@ -11,7 +11,7 @@ from scanbuild.checking.places import JsonText
 from scanbuild.checking.sites import sites_of
 from scanbuild.checking.subject import CheckedCase, Kind, Subject
 from scanbuild.checking.templates import read_forms
-from scanbuild.errors import InputError, Problem, Severity, Stage
+from scanbuild.errors import InputError, Problem, Stage
 from scanbuild.package.digest import compare_digests, folder_digests
 from scanbuild.package.fetching import FetchError
 from scanbuild.package.folder import FolderFetch
@@ -25,12 +25,12 @@ from scanbuild.package.metadata import (
     Metadata,
     check_metadata,
     cross_report,
-    is_template,
 )
 from scanbuild.package.model import Manifest
 from scanbuild.package.source import BENCH_FILE, JSON_FILES, TEST_FILE, inspect_source
 from scanbuild.package.text import decode
 
+_REBUILD: Final = "was it edited after the build? Build it again"
 _CASE_FILES: Final = ((TEST_FILE, read_tests), (BENCH_FILE, read_benches))
 
 
@@ -118,11 +118,11 @@ def _read_built(inner: Path) -> Read:
     manifest_text = _json_text(fetch, MANIFEST_FILE, prefix + MANIFEST_FILE, problems, raw)
     metadata, manifest = _loaded(metadata_text, manifest_text, problems)
     texts = {text.file.removeprefix(prefix): text for text in (metadata_text, manifest_text) if text is not None}
+    templates = _read_templates(fetch, metadata, raw) if metadata is not None else {}
     if metadata is not None:
         problems += _digest_problems(metadata, inner, raw, prefix)
     if manifest is None or manifest_text is None or metadata is None:
         return Read(kind="built", subject=None, problems=tuple(problems), texts=tuple(texts.values()))
-    templates = _read_templates(fetch, metadata, raw)
     for name, _ in _CASE_FILES:
         if (inner / name).is_file():
             text = _json_text(fetch, name, prefix + name, problems, raw)
@@ -174,18 +174,25 @@ def _digest_problems(metadata: Metadata, inner: Path, raw: Mapping[str, bytes], 
     except (InputError, OSError) as error:
         message = error.problems[0] if isinstance(error, InputError) else Problem(message=str(error), rule="file")
         return [message]
-    problems = []
+    loaded = {MANIFEST_FILE, *(path for listed in metadata.variants.values() for path in listed)}
+    problems: list[Problem] = []
     for problem in found:
         path = problem.file.removeprefix(prefix)
         listed = path in metadata.files
-        data = raw.get(path)
-        if path == MANIFEST_FILE and data is not None and digest_problem(path, decode(data), metadata.files) is None:
-            continue  # a byte-order mark, which has a rule of its own
-        read_by_loader = listed and (path == MANIFEST_FILE or is_template(path))
-        hint = "was it edited after the build? Build it again" if listed else "list it, or remove it"
-        stage: Stage = "own" if not read_by_loader else "load" if path == MANIFEST_FILE else "call"
-        severity: Severity = "error" if read_by_loader else "warning"
-        problems.append(replace(problem, hint=hint, stage=stage, severity=severity))
+        if not (listed and path in loaded):
+            hint = _REBUILD if listed else "list it, or remove it"
+            problems.append(replace(problem, hint=hint, severity="warning"))
+        elif path not in raw:
+            problems.append(replace(problem, hint=_REBUILD, stage="load" if path == MANIFEST_FILE else "call"))
+    sound = {*raw} - {problem.file.removeprefix(prefix) for problem in found}
+    for path in sorted(loaded & {*raw} & {*metadata.files}):
+        mismatch = digest_problem(path, decode(raw[path]), metadata.files)
+        if mismatch is not None:
+            hint = "it is the digest of the file with its byte-order mark, which the loader drops first"
+            stage: Stage = "load" if path == MANIFEST_FILE else "call"
+            problems.append(
+                replace(mismatch, file=prefix + path, hint=hint if path in sound else _REBUILD, stage=stage)
+            )
     return problems
 
 

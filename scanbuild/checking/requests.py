@@ -13,9 +13,11 @@ from typing import Final, Literal
 from jinja2 import nodes
 
 from scanbuild.cases.requests import case_request
+from scanbuild.checking.sites import labels_of
 from scanbuild.checking.subject import CheckedCase, Subject
 from scanbuild.checking.syntax import expression_syntax, member_of
 from scanbuild.package.model import ABSENT, Json, Manifest, Port, ScalarArg
+from scanbuild.package.vocabulary import LOGICAL_DTYPES
 from scanbuild.planning.request import Destination, HostTensor, Request
 from scanbuild.planning.types import port_type
 
@@ -26,9 +28,15 @@ MAX_ELEMENTS: Final = 2**24
 _MAX_CONSTANT: Final = 2**20
 _MAX_CONSTANTS: Final = 24
 _MAX_BASES: Final = 24
+_MAX_ADDED: Final = 3
 _SMALL: Final = (0, 1, 2, 3)
+_SIZES: Final = (4, 6, 8, 2)
+_SQUARE: Final = (4, 4, 4, 4)
 
-Change = Literal["case", "base", "size", "sizes", "dtype", "presence", "added", "attribute"]
+_FREE: Final = ("float32", "int32", "uint32")
+"""What a type variable without a list is tried with."""
+
+Change = Literal["case", "base", "size", "sizes", "dtype", "presence", "added", "wish", "attribute", "argument"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,10 +85,7 @@ def case_trial(subject: Subject, case: CheckedCase) -> Trial:
 
 def made_up_trials(subject: Subject, accepted: list[tuple[Trial, str]]) -> list[Trial]:
     """Requests around the constants of the conditions; ``accepted`` are cases, each with the variant that takes it."""
-    bases = _bases(accepted)
-    if not bases:
-        base = made_up_base(subject)
-        bases = [base] if base is not None else []
+    bases = _bases(accepted) or made_up_bases(subject)[:1]
     constants = constants_of(subject)
     found: dict[str, Trial] = {trial.key: trial for trial in bases if trial.change == "base"}
     taken = {trial.key for trial, _ in accepted}
@@ -125,12 +130,18 @@ def constants_of(subject: Subject) -> list[int]:
     return list(found)[:_MAX_CONSTANTS]
 
 
-def made_up_base(subject: Subject) -> Trial | None:
-    """A request from the declarations alone; None where an attribute has to be given that nothing is known of."""
+def made_up_bases(subject: Subject) -> list[Trial]:
+    """Requests from the declarations alone: of rank 2 where nothing tells the ranks, squares, then of other ranks."""
+    layouts = [(2, _SIZES), (2, _SQUARE), *((rank, _SIZES) for rank in (1, 3, 4, 0))]
+    found = [_made_up_base(subject, rank, sizes) for rank, sizes in layouts]
+    return list({trial.key: trial for trial in found}.values())
+
+
+def _made_up_base(subject: Subject, usual_rank: int, sizes: tuple[int, ...]) -> Trial:
     manifest = subject.manifest
     ranks = _ranks(subject)
     inputs = {
-        name: HostTensor(shape=tuple([4, 6, 8, 2][: ranks.get(name, 2)]), dtype=_dtypes(manifest, port)[0])
+        name: HostTensor(shape=sizes[: ranks.get(name, usual_rank)], dtype=_dtypes(manifest, port)[0])
         for name, port in manifest.inputs.items()
         if not port.optional
     }
@@ -140,7 +151,7 @@ def made_up_base(subject: Subject) -> Trial | None:
             attrs[name] = attribute.values[0] if attribute.values else 1
     args = {name: _argument(arg) for name, arg in manifest.args.items() if arg.required}
     outputs: dict[str, Destination] = {
-        name: Destination(shape=[4, 6], dtype=_dtypes(manifest, port)[0])
+        name: Destination(shape=list(sizes[: ranks.get(name, usual_rank)]), dtype=_dtypes(manifest, port)[0])
         for name, port in manifest.outputs.items()
         if port.shape is ABSENT and not port.optional and name not in inputs
     }
@@ -152,8 +163,23 @@ def _argument(arg: ScalarArg) -> Json:
     if arg.kind == "bool":
         return True
     if arg.kind == "string":
-        return arg.one_of[0] if arg.one_of else "text"
+        return arg.one_of[0] if arg.one_of else "1"
     return 1
+
+
+def _other_arguments(manifest: Manifest, base: Trial) -> Iterator[Trial]:
+    """Other values of the scalar arguments that a request gives."""
+    for name, arg in manifest.args.items():
+        if name not in base.request.args:
+            continue
+        values: tuple[Json, ...] = tuple(arg.one_of or ()) if arg.kind == "string" else (0, 2)
+        if arg.kind == "bool":
+            values = (False, True)
+        elif arg.kind in ("i32", "f32"):
+            values = (0, 2, -1)
+        for value in values:
+            request = replace(base.request, args={**base.request.args, name: value})
+            yield Trial(request=request, words=f"{base.words} with {name} = {value!r}", change="argument", base=base)
 
 
 def _ranks(subject: Subject) -> dict[str, int]:
@@ -179,7 +205,7 @@ def _dtypes(manifest: Manifest, port: Port) -> tuple[str, ...]:
     if port.storage is not None:
         return (port.storage,)
     kind = port_type(manifest, port)
-    return kind.admitted if kind is not None and kind.admitted else ("float32",)
+    return kind.admitted if kind is not None and kind.admitted else _FREE
 
 
 def _changed(subject: Subject, base: Trial, constants: list[int]) -> Iterator[Trial]:
@@ -188,6 +214,7 @@ def _changed(subject: Subject, base: Trial, constants: list[int]) -> Iterator[Tr
     yield from _added(subject, base)
     yield from _other_dtypes(subject.manifest, base)
     yield from _other_attributes(subject.manifest, base)
+    yield from _other_arguments(subject.manifest, base)
     groups = _dimension_groups(base.request)
     sizes = list(dict.fromkeys([*_SMALL, *(size for value in constants for size in (value - 1, value, value + 1))]))
     for group in groups:
@@ -280,14 +307,15 @@ def _added(subject: Subject, base: Trial) -> Iterator[Trial]:
                 for n, v in request.inputs.items()
                 if isinstance(v, HostTensor) and _label(n, manifest) == port.dtype
             ]
-            tensor = HostTensor(shape=shape, dtype=same[0] if same else _dtypes(manifest, port)[0])
-            changed = replace(request, inputs={**request.inputs, name: tensor})
-            yield Trial(request=changed, words=f"{base.words} with `{name}`", change="added", base=base)
+            for dtype in same[:1] or _dtypes(manifest, port)[:_MAX_ADDED]:
+                changed = replace(request, inputs={**request.inputs, name: HostTensor(shape=shape, dtype=dtype)})
+                yield Trial(request=changed, words=f"{base.words} with `{name}`", change="added", base=base)
     for name, port in manifest.outputs.items():
-        if port.optional and name not in request.outputs and name not in request.inputs:
-            wish = Destination(shape=list(like), dtype=None)
+        if name not in request.outputs and name not in request.inputs:
+            wish = Destination(shape=list(like), dtype=None if port.optional else _dtypes(manifest, port)[0])
             changed = replace(request, outputs={**request.outputs, name: wish})
-            yield Trial(request=changed, words=f"{base.words} with `{name}` asked for", change="added", base=base)
+            change: Change = "added" if port.optional else "wish"
+            yield Trial(request=changed, words=f"{base.words} with `{name}` asked for", change=change, base=base)
     for name, arg in manifest.args.items():
         if not arg.required and name not in request.args:
             changed = replace(request, args={**request.args, name: _argument(arg)})
@@ -300,7 +328,10 @@ def _label(name: str, manifest: Manifest) -> str | None:
 
 
 def _other_dtypes(manifest: Manifest, base: Trial) -> Iterator[Trial]:
-    for label, admitted in manifest.type_constraints.items():
+    for label in dict.fromkeys((*manifest.type_constraints, *labels_of(manifest))):
+        if label not in manifest.type_constraints and label in LOGICAL_DTYPES:
+            continue
+        admitted = manifest.type_constraints.get(label, _FREE)
         ports = [name for name, port in manifest.inputs.items() if port.dtype == label and port.storage is None]
         for dtype in dict.fromkeys(admitted):
             inputs = {

@@ -1,130 +1,26 @@
 """Rules on what planning shows: refused cases, requests no variant takes, variants nothing reaches."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from jinja2 import nodes
 
 from scanbuild.checking.places import shortened
+from scanbuild.checking.refusals import FEATURE, variant_of
 from scanbuild.checking.requests import case_trial
 from scanbuild.checking.subject import Subject
 from scanbuild.checking.syntax import expression_syntax
 from scanbuild.checking.trials import NO_VARIANT, Outcome, Trials
 from scanbuild.errors import CallError, Problem
-from scanbuild.package.jsonfile import parse_path
+from scanbuild.package.jsonfile import Path, parse_path
 from scanbuild.package.model import Variant
-from scanbuild.planning.selection import VariantVerdict, unmet_requirement
+from scanbuild.planning.selection import VariantVerdict, over_budget, unmet_requirement
 
-SIZE_RULES: Final = frozenset({"buffer-limit", "binding-limit"})
-"""What refuses a call for its size alone."""
-
-_FEATURE = re.compile(r"it enables `(\w+)`, and the device lacks the feature `([\w-]+)`")
-_SHAPELESS: Final = re.compile(r"template-|wgsl|int64-|sized-type|dollar-|struct-")
-"""What is refused whatever the sizes: a variant that fails like this whenever it is chosen is broken."""
 _MAX_LISTED: Final = 4
 _MAX_EXPLAINED: Final = 24
+_BEYOND: Final = "no built-in device profile meets what it requires"
 _ORDERINGS: Final = frozenset({"lt", "gt", "lteq", "gteq", "eq", "ne"})
-
-
-def refused_cases(subject: Subject, trials: Trials) -> Iterator[Problem]:
-    """A case of the package that a call of the loader would refuse."""
-    accepted = {outcome.trial.key for outcome in trials.of_cases() if outcome.variant}
-    refused = [outcome for outcome in trials.of_cases() if outcome.problems]
-    places: dict[object, Problem] = {}
-    groups: dict[tuple[str, int | None, int | None, str, bool], list[tuple[Outcome, Problem]]] = {}
-    for outcome in refused:
-        case = outcome.trial.case
-        if case is None or case.case.skip is not None:
-            continue
-        for problem in outcome.problems:
-            if problem.rule in SIZE_RULES or _FEATURE.search(problem.message):
-                continue
-            case_of = outcome.trial.key if problem.rule == NO_VARIANT or not problem.path else ""
-            known = (problem.rule, problem.message, problem.file, problem.line, case_of)
-            placed = places.get(known) or locate(subject, problem, outcome)
-            places[known] = placed
-            elsewhere = problem.rule == NO_VARIANT and outcome.trial.key in accepted
-            key = (placed.file, placed.line, placed.column, placed.rule, elsewhere)
-            groups.setdefault(key, []).append((outcome, placed))
-    for key, found in groups.items():
-        yield _refusal(found, elsewhere=key[-1])
-
-
-def _refusal(found: list[tuple[Outcome, Problem]], *, elsewhere: bool) -> Problem:
-    outcome, problem = found[0]
-    where = f"{outcome.trial.words} on {outcome.device}"
-    others = len({other.trial.key for other, _ in found}) - 1
-    more = f" (and {others} more cases)" if others else ""
-    message = f"{where}: {problem.message}{more}"
-    if not elsewhere:
-        return replace(problem, message=message)
-    hint = problem.hint or "other devices take it; add a variant that needs less"
-    return replace(problem, message=message, rule="device-refused", severity="warning", stage="own", hint=hint)
-
-
-def locate(subject: Subject, problem: Problem, outcome: Outcome) -> Problem:
-    """A problem of planning at its place: in a template, at an expression, or at the case."""
-    if problem.line is not None or (problem.file and problem.file in subject.templates):
-        return problem.at(subject.file_name(problem.file), problem.line or 1, problem.column or 1)
-    if problem.rule != NO_VARIANT and problem.path:
-        path = parse_path(problem.path)
-        for site in subject.sites:
-            if site.path[: len(path)] == path and f"`{site.text}`" in problem.message:
-                path = site.path
-                break
-        for site in subject.sites if path == parse_path(problem.path) else ():
-            if f"`{site.text}`" in problem.message and site.path[:1] == ("bindings",):
-                path = site.path
-                break
-        return subject.text.problem(
-            path, problem.rule, problem.message, hint=problem.hint, severity=problem.severity, stage=problem.stage
-        )
-    case = outcome.trial.case
-    if case is None:
-        return subject.text.placed(replace(problem, path=problem.path or "$"))
-    return case.file.problem(
-        ("cases", case.case.index), problem.rule, problem.message, hint=problem.hint, stage=problem.stage
-    )
-
-
-def refused_made_up(subject: Subject, trials: Trials) -> Iterator[Problem]:
-    """A call that a variant takes and that fails all the same, for a request the conditions let through."""
-    accepted = {outcome.trial.key for outcome in trials.outcomes if outcome.variant}
-    told = {_spot(problem) for problem in refused_cases(subject, trials)}
-    for outcome in trials.made_up():
-        base = outcome.trial.base
-        fine = base is not None and base.key in accepted
-        for problem in outcome.problems:
-            if problem.rule == NO_VARIANT or problem.rule in SIZE_RULES or _FEATURE.search(problem.message):
-                continue
-            presence = outcome.trial.change == "presence" and fine
-            if not presence and not _is_behind_selection(problem):
-                continue
-            placed = locate(subject, problem, outcome)
-            if _spot(placed) in told:
-                continue
-            told.add(_spot(placed))
-            words = f"{outcome.trial.words} ({shortened(outcome.trial.described, 160)}) on {outcome.device}"
-            hint = placed.hint or "let the conditions refuse such a request, or make the expression safe for it"
-            message = f"{words}: {placed.message}"
-            chosen = _variant_of(problem, subject)
-            always = chosen is not None and chosen.id not in trials.reached and _SHAPELESS.match(problem.rule)
-            if presence or always:
-                yield replace(placed, message=message, hint=placed.hint if always else hint)
-            else:
-                yield replace(placed, message=message, hint=hint, rule="call-refused", severity="warning", stage="own")
-
-
-def _spot(problem: Problem) -> tuple[object, ...]:
-    return problem.file, problem.line, problem.column, problem.rule
-
-
-def _is_behind_selection(problem: Problem) -> bool:
-    """Whether a variant was chosen by then."""
-    return problem.message.startswith("variant `") or problem.path.startswith("$.variants")
 
 
 def gaps(subject: Subject, trials: Trials) -> Iterator[Problem]:
@@ -202,8 +98,8 @@ def missing_features(subject: Subject, trials: Trials) -> Iterator[Problem]:
     told: set[tuple[str, str]] = set()
     for outcome in trials.outcomes:
         for problem in outcome.problems:
-            found = _FEATURE.search(problem.message)
-            variant = _variant_of(problem, subject)
+            found = FEATURE.search(problem.message)
+            variant = variant_of(problem, subject)
             if found is None or variant is None or (variant.path, found[2]) in told:
                 continue
             told.add((variant.path, found[2]))
@@ -219,25 +115,50 @@ def missing_features(subject: Subject, trials: Trials) -> Iterator[Problem]:
             )
 
 
-def _variant_of(problem: Problem, subject: Subject) -> Variant | None:
-    found = re.match(r"variant `(\w+)`", problem.message)
-    ids = {variant.id: variant for variant in subject.manifest.variants}
-    return ids.get(found[1]) if found is not None else None
-
-
 def unreached_variants(subject: Subject, trials: Trials) -> Iterator[Problem]:
-    """A variant that no request was seen to choose, and what stands in its way."""
+    """A variant that no request was seen to choose, and what stands in its way.
+
+    What refuses every request for all variants alike is told once, where the manifest says it. Where a case of the
+    package is refused, its error has told why already.
+    """
     unreached = [variant for variant in subject.manifest.variants if variant.id not in trials.reached]
-    if not trials.reached or not unreached:
+    if not unreached or (not trials.reached and not any(outcome.no_variant for outcome in trials.made_up())):
+        return
+    if not trials.reached and any(outcome.no_variant for outcome in trials.of_cases()):
         return
     explained = _explanations(trials)
-    for variant in unreached:
-        verdict = _why_unreached(variant, trials, explained)
+    found = [(variant, _why_unreached(variant, trials, explained)) for variant in unreached]
+    common = _common_cause(subject, trials, [verdict for _, verdict in found])
+    if common is not None:
+        yield common
+        return
+    for variant, verdict in found:
         if verdict is not None:
             rule, message, hint = verdict
             words = f"variant `{variant.id}`: {message}"
             path = parse_path(variant.path)
             yield subject.text.problem(path, rule, words, hint=hint, severity="warning", stage="own")
+
+
+def _common_cause(subject: Subject, trials: Trials, verdicts: list[tuple[str, str, str] | None]) -> Problem | None:
+    """The clause or requirement of the manifest itself for which no variant is ever chosen."""
+    messages = {verdict[1] if verdict is not None else "" for verdict in verdicts}
+    if trials.reached or len(messages) > 1:
+        return None
+    (message,) = messages
+    clauses = subject.text.get(("when",))
+    for index, clause in enumerate(clauses if isinstance(clauses, list) else ()):
+        if f"`{clause}` " in message:
+            words = f"no variant takes any request that was tried; mostly, {message.partition('; mostly, ')[2]}"
+            hint = "mend the condition, or add a case that meets it"
+            return _unreached(subject, ("when", index), words, hint)
+    if message.startswith(_BEYOND) and subject.text.has(("requires",)):
+        return _unreached(subject, ("requires",), f"no variant can run: {message}", "see that devices exist which do")
+    return None
+
+
+def _unreached(subject: Subject, path: Path, message: str, hint: str) -> Problem:
+    return subject.text.problem(path, "unreached-variant", message, hint=hint, severity="warning", stage="own")
 
 
 def _explanations(trials: Trials) -> list[tuple[Outcome, dict[str, VariantVerdict]]]:
@@ -258,9 +179,12 @@ def _why_unreached(
     variant: Variant, trials: Trials, explained: list[tuple[Outcome, dict[str, VariantVerdict]]]
 ) -> tuple[str, str, str] | None:
     """Rule, message and hint; None if nothing certain can be said."""
-    reasons = [unmet_requirement(variant.requires, device) for device in trials.devices.values()]
+    reasons = [
+        unmet_requirement(variant.requires, device) or over_budget(variant, device)
+        for device in trials.devices.values()
+    ]
     if all(reasons):
-        message = f"no built-in device profile meets what it requires: {reasons[0]}"
+        message = f"{_BEYOND}: {reasons[0]}"
         return "unreached-variant", message, "see that devices exist which do"
     why: Counter[str] = Counter()
     beaten: Counter[str] = Counter()

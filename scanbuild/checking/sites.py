@@ -210,10 +210,14 @@ class _Walker:
                             visible=inner,
                             kind=member.type,
                         )
+        members: list[tuple[str | int, Json]] = []
         if isinstance(item.profile, dict):
-            for name, value in item.profile.items():
-                draft = _draft((*path, "profile", name), f"{words}, profile `{name}`", "profile", inner)
-                yield from _tree(value, draft)
+            members += item.profile.items()
+        elif isinstance(item.profile, list):
+            members += enumerate(item.profile)
+        for named, value in members:
+            draft = _draft((*path, "profile", named), f"{words}, profile `{named}`", "profile", inner)
+            yield from _tree(value, draft)
 
 
 def binding_path(text: JsonText, item: Pass, path: Path, index: int) -> Path:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from scanbuild.checking.devices import distinct_devices
-from scanbuild.checking.requests import Trial, case_trials, made_up_trials
+from scanbuild.checking.requests import Trial, case_trials, made_up_bases, made_up_trials
 from scanbuild.checking.subject import Subject
 from scanbuild.errors import CallError, Problem
 from scanbuild.package.model import Manifest
@@ -26,17 +26,24 @@ HOPELESS: Final = 24
 SAMPLES: Final = 3
 """So many requests of each variant have their shaders looked at."""
 
+_GUESSES: Final = 2
+"""So many made-up requests are varied, where no case is accepted."""
+
 NO_VARIANT: Final = "no-variant"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """What came of one request on one device: a variant, or why the call is refused."""
+    """What came of one request on one device: a variant, or why the call is refused.
+
+    ``idle`` tells that the call is accepted and no pass of it runs.
+    """
 
     trial: Trial
     device: str
     variant: str = ""
     problems: tuple[Problem, ...] = ()
+    idle: bool = False
 
     @property
     def no_variant(self) -> bool:
@@ -103,8 +110,10 @@ def run_trials(subject: Subject) -> Trials:
     if in_time and (any(outcome.variant for outcome in outcomes) or len(outcomes) < HOPELESS):
         elsewhere, all_tried = _planned(planner, cases, others, started + DEADLINE_S)
         outcomes, in_time = outcomes + elsewhere, in_time and all_tried
-    accepted = {outcome.trial.key: (outcome.trial, outcome.variant) for outcome in outcomes if outcome.variant}
-    made_up = made_up_trials(subject, list(accepted.values())) if in_time else []
+    if in_time and not any(outcome.variant for outcome in outcomes):
+        guesses, in_time = _planned(planner, made_up_bases(subject), first, started + DEADLINE_S)
+        outcomes += guesses
+    made_up = made_up_trials(subject, _accepted(outcomes)) if in_time else []
     more, all_tried = _planned(planner, made_up, devices, started + DEADLINE_S)
     outcomes += more
     return Trials(
@@ -114,6 +123,13 @@ def run_trials(subject: Subject) -> Trials:
         complete=in_time and all_tried,
         planner=planner,
     )
+
+
+def _accepted(outcomes: Iterable[Outcome]) -> list[tuple[Trial, str]]:
+    """The requests to make others from, each with its variant: all cases, but few of those that were made up."""
+    found = {item.trial.key: (item.trial, item.variant) for item in outcomes if item.variant and not item.idle}
+    cases = [(trial, variant) for trial, variant in found.values() if trial.case is not None]
+    return cases or list(found.values())[:_GUESSES]
 
 
 def _planned(
@@ -137,10 +153,10 @@ def _planned(
 
 def _outcome(planner: Planner, trial: Trial, name: str, device: DeviceRecord) -> Outcome:
     try:
-        variant = planner.prepare(trial.request, device).plan.variant
+        plan = planner.prepare(trial.request, device).plan
     except CallError as error:
         return Outcome(trial=trial, device=name, problems=error.problems)
-    return Outcome(trial=trial, device=name, variant=variant)
+    return Outcome(trial=trial, device=name, variant=plan.variant, idle=not plan.passes)
 
 
 def _samples(planner: Planner, outcomes: Iterable[Outcome], devices: Mapping[str, DeviceRecord]) -> Iterable[Sample]:

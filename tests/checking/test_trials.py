@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from scanbuild.checking.devices import distinct_devices
 from scanbuild.checking.reading import read_package
-from scanbuild.checking.requests import MAX_REQUESTS, case_trials, constants_of, made_up_base, made_up_trials
+from scanbuild.checking.requests import MAX_REQUESTS, case_trials, constants_of, made_up_bases, made_up_trials
 from scanbuild.checking.trials import run_trials
 from scanbuild.checking.wgsl import Module
 from scanbuild.planning.profiles import profiles
@@ -74,8 +74,7 @@ def test_what_is_optional_is_tried_present_and_absent():
 
 def test_a_package_without_cases_is_tried_with_requests_from_its_declarations():
     subject = replace(subject_of(GOOD), cases=())
-    base = made_up_base(subject)
-    assert base is not None
+    base = made_up_bases(subject)[0]
     assert len(tensor(base, "x").shape) == 2
     assert run_trials(subject).reached == {"split", "biased", "plain"}
 
