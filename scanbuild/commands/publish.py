@@ -35,7 +35,7 @@ def publish(console: Console, root: Path, out: Path) -> None:
 
     package, files = sound_package(root)
     target = out / package.manifest.op_id
-    check_target(target)
+    check_target(target, root)
     write_folder(target, published_files(package, files), TARGET_MARKS)
     console.say(f"published {package.manifest.op_id} from {package.location}: {len(files)} files and the kernel card")
     console.say(f"in {target}")

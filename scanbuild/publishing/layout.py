@@ -41,8 +41,12 @@ def published_files(package: Package, files: Mapping[str, bytes]) -> dict[str, b
     return {CARD_FILE: card.encode(), **{f"{FOLDER}/{name}": data for name, data in files.items()}}
 
 
-def check_target(target: Path) -> None:
-    """InputError if the folder to publish into holds more than publishing writes: it would be lost."""
+def check_target(target: Path, root: Path) -> None:
+    """InputError if the folder to publish into holds more than publishing writes, which would be lost, or lies in the
+    package that is published."""
+    if target.resolve().is_relative_to(package_folder(root).resolve()):
+        message = "the folder lies in the package itself"
+        raise InputError(Problem(message=message, file=str(target), hint="choose another folder with --out"))
     ours = {CARD_FILE, *FOLDER.split("/")[:1]}
     foreign = sorted(path.name for path in target.iterdir() if path.name not in ours) if target.is_dir() else []
     if foreign:

@@ -210,3 +210,18 @@ def test_a_check_does_not_read_files_of_any_size(source: Path):
     result = run("render", source, "--check")
     assert result.exit_code == 1
     assert result.stderr.startswith("error: build/webgpu/metadata.json: the file is stale or was edited")
+
+
+def test_a_package_is_not_published_into_itself(source: Path):
+    assert run("render", source).exit_code == 0
+    result = run("publish", "--out", "build/webgpu/dist")
+    assert (result.exit_code, "lies in the package itself" in result.stderr) == (2, True)
+    assert not Path("build/webgpu/dist").exists()
+
+
+def test_a_published_folder_can_be_published_again_in_its_place(source: Path):
+    assert run("render", source).exit_code == 0
+    assert run("publish").exit_code == 0
+    before = {path: path.read_bytes() for path in Path("dist").rglob("*.*") if path.is_file()}
+    assert run("publish", "dist/org.example.Twice").exit_code == 0
+    assert {path: path.read_bytes() for path in Path("dist").rglob("*.*") if path.is_file()} == before
