@@ -6,12 +6,18 @@ from typing import Any, Final
 
 from scanbuild.package.model import Pass, RepeatGroup, Variant
 from scanbuild.planning.attributes import is_integer
-from scanbuild.planning.failures import fail
+from scanbuild.planning.failures import charge, fail
 from scanbuild.planning.scope import Place, Scope
 from scanbuild.planning.uniforms import describe
 
 MAX_COUNT: Final = 65535
 MAX_PASSES: Final = 131072
+INSTANCE_WORK: Final = 1 << 9
+"""What one pass, or one round of a group, counts for, in the units of an evaluation's work."""
+
+COUNT_WORK: Final = 1 << 12
+"""What counting the rounds of a group by an expression counts for, beside the evaluation."""
+
 MAX_IDLE_ROUNDS: Final = 400_000
 """A limit of scanbuild's own on rounds without a pass: nested groups could go through them for hours."""
 
@@ -67,12 +73,14 @@ class _Expansion:
             )
         if len(self.instances) == MAX_PASSES:
             raise fail(f"{self.place.words} has more than {MAX_PASSES} passes", rule="pass-count", path=self.place.path)
+        charge(INSTANCE_WORK, self.place.words)
         self.ids.add(instance.id)
         self.instances.append(instance)
 
     def _add_group(self, group: RepeatGroup, prefix: str, names: Mapping[str, int], repeat: Mapping[str, int]) -> None:
         count = self._count(group, prefix, repeat)
         for index in range(count):
+            charge(INSTANCE_WORK, self.place.words)
             before = len(self.instances)
             self.add(
                 group.passes,
@@ -90,6 +98,7 @@ class _Expansion:
         place = Place(words=place.words, path=f"{group.path}.repeat.count")
         value: Any = group.count
         if isinstance(value, str):
+            charge(COUNT_WORK, self.place.words)
             value = self.scope.stage(repeat=repeat).evaluate(value, place)
         if not is_integer(value) or not 0 <= value <= MAX_COUNT:
             message = f"{place.words}: expected an integer from 0 to {MAX_COUNT}, found {describe(value)}"
