@@ -2,11 +2,14 @@
 
 import json
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from scanbuild.cases.schema import schema_problems
+from scanbuild.checking.check import check_path
 from scanbuild.commands import main
+from scanbuild.commands.check import folded_lines
 from tests.checking.packages import GOOD, copy_good, edit, replace_in
 
 
@@ -83,3 +86,18 @@ def test_help_explains_suppression_and_exit_statuses():
     output = check("--help").output
     assert "scanbuild: allow RULE - REASON" in output
     assert "Exit status:" in output
+
+
+def test_on_a_terminal_a_finding_is_folded_to_its_width(package):
+    line, column = replace_in(package, "manifest.json", "columns >= 1024", "colums >= 1024")
+    (problem,) = check_path(package).problems
+    lines = [click.unstyle(item) for item in folded_lines(problem, 60)]
+    assert lines[0] == f"  {line}:{column}  error[expression-name]"
+    assert all(len(item) <= 60 for item in lines)
+    assert " ".join(" ".join(lines).split()).endswith('suggestion: did you mean "columns"?')
+
+
+def test_a_report_that_cannot_be_written_is_told_before_the_check(package, tmp_path):
+    result = check(package, "--json", tmp_path / "nowhere" / "report.json")
+    assert result.exit_code == 2
+    assert "no such folder" in result.output

@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import Final
 
 from scanbuild.checking.places import shortened
+from scanbuild.checking.sites import binding_path
 from scanbuild.checking.subject import Subject
 from scanbuild.checking.trials import NO_VARIANT, Outcome, Trials
 from scanbuild.errors import Problem
 from scanbuild.package.jsonfile import Path, parse_path
 from scanbuild.package.model import Variant
+from scanbuild.package.report import nearest
+from scanbuild.package.vocabulary import WGSL_SCALARS
 
 SIZE_RULES: Final = frozenset({"buffer-limit", "binding-limit"})
 """What refuses a call for its size alone."""
@@ -19,8 +22,9 @@ FEATURE: Final = re.compile(r"it enables `(\w+)`, and the device lacks the featu
 _ENOUGH: Final = 3
 """So many different requests have to fail alike before all others are thought to."""
 _OF_TEXT: Final = frozenset({"wgsl", "int64-arithmetic"})
+_WGSL_TYPES: Final = (*WGSL_SCALARS.values(), *(f"vec{width}{letter}" for width in "234" for letter in "fiuh"))
 _QUOTED: Final = re.compile(r"`(?:[^`<]*<)?([A-Za-z_]\w*)[^`]*`")
-_SHAPELESS: Final = re.compile(r"template-|wgsl|int64-|sized-type|dollar-|struct-")
+_SHAPELESS: Final = re.compile(r"template-|wgsl|int64-|sized-type|dollar-|struct-|pass-count")
 """What is refused whatever the sizes: a variant that fails like this whenever it is chosen is broken."""
 
 
@@ -63,7 +67,11 @@ def _refusal(found: list[tuple[Outcome, Problem]], *, elsewhere: bool) -> Proble
 def locate(subject: Subject, problem: Problem, outcome: Outcome) -> Problem:
     """A problem of planning at its place: in a template, at an expression, or at the case."""
     if problem.line is not None or (problem.file and problem.file in subject.templates):
+        binding = _binding_place(subject, problem) if problem.rule == "wgsl" else None
+        if binding is not None:
+            return subject.text.problem(binding, problem.rule, problem.message, hint=_hint(problem))
         if problem.line is None and problem.rule in _OF_TEXT:
+            problem = replace(problem, hint=_hint(problem))
             return subject.template_problem(problem, *_cause_in_text(subject, problem))
         return problem.at(subject.file_name(problem.file), problem.line or 1, problem.column or 1)
     if problem.rule != NO_VARIANT and problem.path:
@@ -80,15 +88,30 @@ def locate(subject: Subject, problem: Problem, outcome: Outcome) -> Problem:
 
 
 def _site_path(subject: Subject, problem: Problem) -> Path:
-    """The path of a problem, or that of the expression below it that its message quotes."""
+    """The path of a problem, or that of the expression or the binding below it that its message quotes."""
     path = parse_path(problem.path)
-    for site in subject.sites:
-        if site.path[: len(path)] == path and f"`{site.text}`" in problem.message:
+    quotes = [site for site in subject.sites if f"`{site.text}`" in problem.message]
+    quotes += [site for site in subject.sites if f"({site.text})" in problem.message and site.use == "workgroups"]
+    for site in quotes:
+        if site.path[: len(path)] == path:
             return site.path
-    for site in subject.sites:
-        if f"`{site.text}`" in problem.message and site.path[:1] == ("bindings",):
+    for site in quotes:
+        if site.path[:1] == ("bindings",):
             return site.path
-    return path
+    if "scratch `" in problem.message and len(path) == 2:
+        return parse_path(_owner_path(subject, problem))
+    return _binding_place(subject, problem) or path
+
+
+def _binding_place(subject: Subject, problem: Problem) -> Path | None:
+    """Where the binding is written that a message names."""
+    variant = variant_of(problem, subject)
+    words = re.search(r"pass `([^`]+)`.*?(?:binding |uniform |: )`(\w+)`", problem.message)
+    for item in variant.all_passes() if variant is not None and words is not None else ():
+        for index, binding in enumerate(item.bindings):
+            if words is not None and (item.id, binding.name) == (words[1], words[2]):
+                return binding_path(subject.text, item, parse_path(item.path), index)
+    return None
 
 
 def _cause_in_text(subject: Subject, problem: Problem) -> tuple[str, int, int]:
@@ -101,6 +124,19 @@ def _cause_in_text(subject: Subject, problem: Problem) -> tuple[str, int, int]:
     words = (re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", text) for word in _QUOTED.findall(cause))
     found = entry or next((match for match in words if match), None)
     return form.expanded.place(found.start()) if found else (problem.file, 1, 1)
+
+
+def _hint(problem: Problem) -> str:
+    """The way out of a text that cannot be compiled."""
+    if problem.hint:
+        return problem.hint
+    if "entry point" in problem.message:
+        return "the function that runs is `@compute @workgroup_size(64) fn main`"
+    unknown = re.search(r"nothing declares `(\w+)`", problem.message)
+    if unknown is not None:
+        near = nearest(unknown[1], _WGSL_TYPES)
+        return near or "write a type of WGSL, such as f32 or vec4<f32>, or declare it in the shader"
+    return ""
 
 
 def _owner_path(subject: Subject, problem: Problem) -> str:
@@ -151,7 +187,10 @@ def _made_up_refusal(placed: Problem, outcome: Outcome, *, always: bool, lacking
     if always:
         return replace(placed, message=f"{placed.message}; every request that was tried fails like this")
     message = f"{outcome.trial.words} ({shortened(outcome.trial.described, 160)}) on {outcome.device}: {placed.message}"
+    absent = re.search(r"no tensor `(\w+)` is bound", placed.message)
     hint = placed.hint or "let the conditions refuse such a request, or make the expression safe for it"
+    if absent is not None:
+        hint = f"let the variant's when ask for `present.{absent[1]}`, and give calls without it a variant of their own"
     if lacking:
         return replace(placed, message=message, hint=hint)
     return _as_warning(replace(placed, message=message, hint=hint))
