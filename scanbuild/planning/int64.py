@@ -9,17 +9,23 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from scanbuild.dialect import WHITE_SPACE
+from scanbuild.planning.wgsl import BLANK
+
 _MARK: Final = "\x00"
 _OPERATOR: Final = r"[-+*/%&|^<>]|[=!]="
-_AFTER: Final = re.compile(rf"{_MARK}\s*(\.|\[|{_OPERATOR})")
-_BEFORE: Final = re.compile(rf"([-+*/%&|^<>!~]|[-+*/%&|^<>!=]=)\s*{_MARK}")
-_FIRST_ARGUMENT: Final = re.compile(rf"\b(min|max|abs|clamp|bitcast|f32|i32|u32)\s*(?:<[^<>()]*>\s*)?\(\s*{_MARK}\s*,")
+_AFTER: Final = re.compile(rf"{_MARK}{BLANK}*(\.|\[|{_OPERATOR})")
+_BEFORE: Final = re.compile(rf"([-+*/%&|^<>!~]|[-+*/%&|^<>!=]=){BLANK}*{_MARK}")
+_FIRST_ARGUMENT: Final = re.compile(
+    rf"\b(min|max|abs|clamp|bitcast|f32|i32|u32){BLANK}*(?:<[^<>()]*>{BLANK}*)?\({BLANK}*{_MARK}{BLANK}*,", re.ASCII
+)
 # A type annotation longer than this is taken for none, so that a text full of them is scanned once.
 _COPY: Final = re.compile(
-    rf"\b(?:let|var)\s+([A-Za-z_]\w*)\s*(?::[^=;]{{0,400}})?=\s*({_MARK}|[A-Za-z_]\w*)\s*;", re.ASCII
+    rf"\b(?:let|var){BLANK}+([A-Za-z_]\w*){BLANK}*(?::[^=;]{{0,400}})?={BLANK}*({_MARK}|[A-Za-z_]\w*){BLANK}*;",
+    re.ASCII,
 )
 _NAME: Final = re.compile(r"\b[A-Za-z_]\w*\b", re.ASCII)
-_TOKEN: Final = re.compile(rf"[(){_MARK}]|\s+|[^(){_MARK}\s]+")
+_TOKEN: Final = re.compile(rf"[(){_MARK}]|{BLANK}+|[^(){_MARK}{BLANK[1:-1]}]+")
 
 
 def opaque_problem(bare: str, names: Iterable[str]) -> str:
@@ -43,7 +49,7 @@ def opaque_problem(bare: str, names: Iterable[str]) -> str:
 
 
 def _mark_elements(text: str, name: str) -> str:
-    pattern = re.compile(rf"\b{re.escape(name)}\s*\[", re.ASCII)
+    pattern = re.compile(rf"\b{re.escape(name)}{BLANK}*\[", re.ASCII)
     pieces: list[str] = []
     position = 0
     while (match := pattern.search(text, position)) is not None:
@@ -91,7 +97,7 @@ def _drop_lone_parentheses(text: str) -> str:
     frames: list[tuple[int, int]] = []
     holds = 2
     for token in _TOKEN.findall(text):
-        if token.isspace():
+        if token[0] in WHITE_SPACE:
             kept.append(token)
         elif token == "(":
             frames.append((len(kept), holds))

@@ -5,9 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from scanbuild.dialect import WHITE_SPACE
 from scanbuild.package.model import Binding, BufferKind, Field
 from scanbuild.planning.failures import fail
 from scanbuild.planning.uniforms import padded_fields
+
+# What the loader's patterns take for blanks is JavaScript's white space, which is not Python's.
+BLANK: Final = f"[{re.escape(WHITE_SPACE)}]"
 
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -18,7 +22,8 @@ _ACCESS: Final[dict[BufferKind, str]] = {
 }
 
 _SIZED: Final = re.compile(
-    r"(?:(?P<scalar>f32|u32|i32|f16)|atomic<\s*(?:u32|i32)\s*>|vec(?P<width>[234])<\s*(?P<part>f32|u32|i32|f16)\s*>)\Z"
+    rf"(?:(?P<scalar>f32|u32|i32|f16)|atomic<{BLANK}*(?:u32|i32){BLANK}*>"
+    rf"|vec(?P<width>[234])<{BLANK}*(?P<part>f32|u32|i32|f16){BLANK}*>)\Z"
 )
 
 
@@ -126,7 +131,9 @@ def _comment_end(text: str, start: "re.Match[str]") -> int:
 
 # JavaScript lines also begin after a carriage return and the two Unicode line ends. The patterns below run on hostile
 # texts of megabytes, so none of them may look at a piece of text twice: hence the possessive quantifiers.
-_ENABLE: Final = re.compile(r"(?:^|(?<=[\n\r\u2028\u2029]))[^\S\n\r\u2028\u2029]*enable\s+([^;]*);")
+_LINE_ENDS: Final = "\n\r\u2028\u2029"
+_BLANK_IN_LINE: Final = f"[{re.escape(''.join(sign for sign in WHITE_SPACE if sign not in _LINE_ENDS))}]"
+_ENABLE: Final = re.compile(rf"(?:^|(?<=[{_LINE_ENDS}])){_BLANK_IN_LINE}*enable{BLANK}+([^;]*);")
 _F16: Final = re.compile(
     r"\bf16\b"
     r"|(?<![\w.])(?:"
@@ -138,11 +145,11 @@ _F16: Final = re.compile(
 _SUBGROUPS: Final = re.compile(
     r"\b(?:subgroup(?:Add|ExclusiveAdd|InclusiveAdd|Mul|ExclusiveMul|InclusiveMul|And|Or|Xor|Min|Max|All|Any|Ballot"
     r"|Elect|Broadcast|BroadcastFirst|Shuffle|ShuffleXor|ShuffleUp|ShuffleDown)"
-    r"|quad(?:Broadcast|SwapX|SwapY|SwapDiagonal))\s*\("
-    r"|@builtin\s*\(\s*(?:subgroup_invocation_id|subgroup_size|subgroup_id|num_subgroups)\s*\)",
+    rf"|quad(?:Broadcast|SwapX|SwapY|SwapDiagonal)){BLANK}*\("
+    rf"|@builtin{BLANK}*\({BLANK}*(?:subgroup_invocation_id|subgroup_size|subgroup_id|num_subgroups){BLANK}*\)",
     re.ASCII,
 )
-_SUBGROUP_SIZE: Final = re.compile(r"@subgroup_size\s*\(")
+_SUBGROUP_SIZE: Final = re.compile(rf"@subgroup_size{BLANK}*\(")
 
 _EXTENSIONS: Final = (("f16", _F16), ("subgroups", _SUBGROUPS), ("subgroup_size_control", _SUBGROUP_SIZE))
 
@@ -158,4 +165,5 @@ def inject_enables(text: str) -> str:
 def enabled_extensions(bare: str) -> frozenset[str]:
     """The extensions that the ``enable`` directives of a text without comments name."""
     directives = _ENABLE.finditer(bare, 0, bare.rfind(";") + 1)
-    return frozenset(name.strip() for directive in directives for name in directive[1].split(",") if name.strip())
+    names = (name.strip(WHITE_SPACE) for directive in directives for name in directive[1].split(","))
+    return frozenset(name for name in names if name)

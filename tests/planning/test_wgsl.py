@@ -9,6 +9,7 @@ from scanbuild.planning.wgsl import (
     Declaration,
     check_structs,
     declarations,
+    enabled_extensions,
     inject_enables,
     sized_bytes,
     strip_comments,
@@ -166,3 +167,15 @@ def test_sized_arrays_have_few_element_types(kind, size):
 def test_hostile_texts_are_searched_in_linear_time(text):
     assert inject_enables(text).endswith(text)
     assert module_problem(text, [], frozenset()) != ""
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\ufeff", "\u3000", "\u2028"])
+def test_blanks_are_those_of_javascript(blank):
+    assert inject_enables(f"x = subgroupAdd{blank}(y);").startswith("enable subgroups;")
+    assert enabled_extensions(f"enable{blank}f16;") == {"f16"}
+
+
+@pytest.mark.parametrize("sign", ["\x1c", "\x1f", "\x85"])
+def test_what_python_alone_takes_for_blank_is_none(sign):
+    assert inject_enables(f"x = subgroupAdd{sign}(y);").startswith("x = ")
+    assert enabled_extensions(f"enable{sign}f16;") == set()
