@@ -2,9 +2,10 @@
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from scanbuild.errors import Problem, Severity, Stage
-from scanbuild.package.jsonfile import Path, Place, json_path, locate_all, parse_path, value_at
+from scanbuild.package.jsonfile import Path, Place, Places, json_path, parse_path, value_at
 from scanbuild.package.model import Json
 
 _LINE_END = re.compile("\r\n|\n|\r")
@@ -20,6 +21,10 @@ class JsonText:
     file: str
     text: str = field(repr=False)
     value: Json = field(repr=False)
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self.text)
 
     def get(self, path: Path) -> Json:
         """The value at a path; None where there is none."""
@@ -38,7 +43,7 @@ class JsonText:
 
     def place(self, path: Path, *, key: bool = False) -> Place:
         """Line and column of a value, or of its key; of what encloses it where the path leads nowhere."""
-        return locate_all(self.text, [(path, key)])[path, key]
+        return self._places.place(path, key=key)
 
     def place_within(self, path: Path, written: str, offset: int) -> Place:
         """Line and column of a character of the text at a path.

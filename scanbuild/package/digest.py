@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scanbuild.errors import Problem, raise_if_any
+from scanbuild.package.fetching import MAX_BYTES
 from scanbuild.package.report import shown
 from scanbuild.package.text import encode
 
@@ -32,7 +33,7 @@ def folder_digests(folder: Path) -> dict[str, str]:
 
 
 def _digest_file(path: Path) -> str:
-    """The digest of a file, which may be larger than the memory."""
+    """The digest of a file, which is not read into memory as a whole."""
     with path.open("rb") as file:
         return base64.b64encode(hashlib.file_digest(file, "sha256").digest()).decode("ascii")
 
@@ -40,8 +41,8 @@ def _digest_file(path: Path) -> str:
 def folder_files(folder: Path) -> list[str]:
     """The paths of all files under a folder but the ``metadata.json`` of the folder itself, sorted.
 
-    Raises InputError with everything that no package holds: pipes and the like, links to folders, and links that lead
-    nowhere, in circles or out of the package.
+    Raises InputError with everything that no package holds: pipes and the like, huge files, links to folders, and
+    links that lead nowhere, in circles or out of the package.
     """
     root = folder.resolve()
     found: list[str] = []
@@ -66,7 +67,9 @@ def _unfit(path: Path, root: Path) -> str:
             return "the link leads out of the package"
         if path.is_dir():
             return "this is a link to a folder; a package holds files and folders of its own"
-    return "" if path.is_file() or path.is_dir() else "this is no regular file"
+    if path.is_file():
+        return f"the file is larger than {MAX_BYTES} bytes" if path.stat().st_size > MAX_BYTES else ""
+    return "" if path.is_dir() else "this is no regular file"
 
 
 def compare_digests(listed: Mapping[str, str], actual: Mapping[str, str], folder: str = "") -> list[Problem]:

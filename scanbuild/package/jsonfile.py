@@ -104,6 +104,37 @@ def locate_all(text: str, wanted: Iterable[tuple[Path, bool]]) -> dict[tuple[Pat
     return {(path, key): _place(lines, _offset(root, path, key)) for path, key in targets}
 
 
+class Places:
+    """Places of values asked for one after the other. Each object and list on the way is searched once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lines = _line_starts(text)
+        self._children: dict[int, dict[str | int, tuple[int | None, int]]] = {}
+
+    def place(self, path: Path, *, key: bool = False) -> Place:
+        """The same as ``locate`` gives."""
+        name: int | None = None
+        offset = _skip(self._text, 0)
+        for part in path:
+            found = self._inside(offset).get(part)
+            if found is None:
+                return _place(self._lines, offset)
+            name, offset = found
+        return _place(self._lines, name if key and name is not None else offset)
+
+    def _inside(self, offset: int) -> dict[str | int, tuple[int | None, int]]:
+        """Offsets of key and value of whatever is in the object or list at an offset."""
+        known = self._children.get(offset)
+        if known is None:
+            known = self._children[offset] = {}
+            if self._text[offset] == "{":
+                known |= {name: (key, value) for name, key, value in _members(self._text, offset)}
+            elif self._text[offset] == "[":
+                known |= {index: (None, value) for index, value in enumerate(_elements(self._text, offset))}
+        return known
+
+
 def duplicate_keys(text: str, file: str = "") -> list[Problem]:
     """A warning for every key of an object that is written again later, so that its first value is lost."""
     doubled: list[str] = []

@@ -24,10 +24,15 @@ if TYPE_CHECKING:
 _MESSAGE_LENGTH: Final = 300
 _MAX_VIOLATIONS: Final = 50
 
+MAX_VALUES: Final = 10_000
+"""A file of more JSON values is not put to its schema, which would take seconds. Published manifests hold a third."""
+
 
 def schema_problems(value: Json, schema: str, text: str, file: str) -> list[Problem]:
     """What ``schemas/<schema>.schema.json`` finds wrong with the value of a JSON text."""
     problems: list[Problem] = []
+    if _exceeds(value, MAX_VALUES):
+        return problems
     for violation in _validator(schema).iter_errors(value):
         path = tuple(violation.absolute_path)
         message = printable(violation.message[:_MESSAGE_LENGTH])
@@ -36,6 +41,17 @@ def schema_problems(value: Json, schema: str, text: str, file: str) -> list[Prob
         if len(problems) >= _MAX_VIOLATIONS:
             break
     return problems
+
+
+def _exceeds(value: Json, limit: int) -> bool:
+    """Whether there are more values in a value than the limit."""
+    pending, count = [value], 0
+    while pending and count <= limit:
+        node = pending.pop()
+        count += 1
+        if isinstance(node, dict | list):
+            pending.extend(node.values() if isinstance(node, dict) else node)
+    return count > limit
 
 
 @cache

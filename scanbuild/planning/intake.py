@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scanbuild.package.model import Json, Manifest, Port
 from scanbuild.planning.attributes import is_number, nearest
 from scanbuild.planning.dtypes import element_count
-from scanbuild.planning.failures import fail
+from scanbuild.planning.failures import charge, fail
 from scanbuild.planning.host import HostType, host_type, narrow, pack_bytes, to_storage
 from scanbuild.planning.inference import Wishes, dimensions
 from scanbuild.planning.request import Destination, HostTensor, Request, ResidentTensor
@@ -20,6 +20,9 @@ from scanbuild.planning.uniforms import describe
 
 _EXACT = 2**53
 _DEPTH = 100
+
+DIMENSION_WORK = 1 << 7
+"""What looking at one dimension of a tensor counts for, in the units of an evaluation's work."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,6 +110,7 @@ def _destinations(manifest: Manifest, request: Request) -> dict[str, Any]:
 def _host_tensor(manifest: Manifest, name: str, port: Port, tensor: HostTensor) -> BoundTensor:
     if not isinstance(tensor.shape, list | tuple):
         raise fail(f"input `{name}` needs a shape, found {describe(tensor.shape)}", rule="host-shape")
+    charge(len(tensor.shape) * DIMENSION_WORK, f"input `{name}`")
     kind = host_type(name, tensor)
     data = None if tensor.array is None else to_storage(tensor.array, kind)
     storage = kind.dtype

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from scanbuild.cases.casefile import Case
 from scanbuild.cases.requests import case_request
+from scanbuild.dialect import work_left
 from scanbuild.errors import CallError, Problem, raise_if_any
 from scanbuild.package.jsonfile import json_path
 from scanbuild.package.model import Json, Manifest
@@ -122,6 +123,8 @@ def render_cases(
     for item in cases:
         by_device: dict[str, Outcome] = {}
         for name, device in devices.items():
+            if problems and work_left() == 0:
+                break  # what comes now could only fail for want of work
             try:
                 by_device[name] = renderer.outcome(item.case, name, device)
                 problems += [(problem, item, name) for problem in _unlike_expected(item, by_device[name])]
