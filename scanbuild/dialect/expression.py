@@ -97,8 +97,12 @@ def _parse(text: str) -> Expression | DialectError:
             raise DialectError("syntax", "nothing can be assigned to this", offset=bad_targets[0].lineno)
         return Expression(text, source, tree)
     except RecursionError:
-        return DialectError("limit", "the expression is nested too deeply")
+        raise DialectError("limit", "the expression is nested too deeply") from None
     except DialectError as error:
+        if error.kind == "limit":
+            # Not kept: with more of the stack left, the same text may pass.
+            use(len(text) * PARSE_COST)
+            raise _place(error, source) from None
         # The errors of texts that are kept would keep the parser alive by their tracebacks.
         return _place(error, source).with_traceback(None)
 

@@ -9,187 +9,61 @@ Where the trees differ in meaning from Jinja2's:
 """
 
 from collections.abc import Callable
-from typing import Any, NoReturn
 
 from jinja2 import nodes
-from jinja2.environment import Environment
 from jinja2.lexer import (
-    TOKEN_ADD,
     TOKEN_ASSIGN,
     TOKEN_COLON,
     TOKEN_COMMA,
-    TOKEN_DIV,
     TOKEN_DOT,
-    TOKEN_EOF,
-    TOKEN_EQ,
     TOKEN_FLOAT,
-    TOKEN_FLOORDIV,
-    TOKEN_GT,
-    TOKEN_GTEQ,
     TOKEN_INTEGER,
     TOKEN_LBRACE,
     TOKEN_LBRACKET,
     TOKEN_LPAREN,
-    TOKEN_LT,
-    TOKEN_LTEQ,
-    TOKEN_MOD,
     TOKEN_MUL,
     TOKEN_NAME,
-    TOKEN_NE,
     TOKEN_PIPE,
     TOKEN_POW,
     TOKEN_RBRACE,
     TOKEN_RBRACKET,
     TOKEN_RPAREN,
     TOKEN_STRING,
-    TOKEN_SUB,
-    TOKEN_TILDE,
-    Token,
 )
-from jinja2.parser import Parser as JinjaParser
 
-from .errors import DialectError
-from .lexer import TOKEN_SIGN
-from .limits import MAX_NESTING
+from .precedence import SIGN, OperatorParser, Waiting
 from .text import well_formed
 
-OR, AND, NOT, COMPARE, SUM, PRODUCT, POWER, OPERAND = range(8)
-"""How strongly operators bind, weakest first."""
-
-_ARITHMETIC: dict[str, tuple[int, type[nodes.BinExpr]]] = {
-    TOKEN_ADD: (SUM, nodes.Add),
-    TOKEN_SUB: (SUM, nodes.Sub),
-    TOKEN_MUL: (PRODUCT, nodes.Mul),
-    TOKEN_DIV: (PRODUCT, nodes.Div),
-    TOKEN_FLOORDIV: (PRODUCT, nodes.FloorDiv),
-    TOKEN_MOD: (PRODUCT, nodes.Mod),
-    TOKEN_POW: (POWER, nodes.Pow),
-}
-_COMPARISONS = frozenset({TOKEN_EQ, TOKEN_NE, TOKEN_LT, TOKEN_GT, TOKEN_LTEQ, TOKEN_GTEQ})
-_LEVELS = {kind: level for kind, (level, _) in _ARITHMETIC.items()}
-_LEVELS |= dict.fromkeys(_COMPARISONS, COMPARE) | {TOKEN_TILDE: SUM}
-_WORDS = {"or": OR, "and": AND, "in": COMPARE}
 _POSTFIXES = frozenset({TOKEN_DOT, TOKEN_LBRACKET, TOKEN_LPAREN})
-_SIGNS = frozenset({TOKEN_SIGN, TOKEN_ADD, TOKEN_SUB})
 
 Call = tuple[list[nodes.Expr], list[nodes.Keyword], nodes.Expr | None, nodes.Expr | None]
 
 
-class ExpressionParser(JinjaParser):
+class ExpressionParser(OperatorParser):
     """The expression half of the parser."""
 
-    def __init__(self, environment: Environment, source: str) -> None:
-        self._depth = 0
-        super().__init__(environment, source)
-
-    # Errors and small steps
-
-    def fail(self, msg: str, lineno: int | None = None, exc: Any = None) -> NoReturn:  # noqa: ARG002
-        raise DialectError("syntax", msg, offset=self.stream.current.lineno if lineno is None else lineno)
-
-    def _found(self) -> str:
-        token = self.stream.current
-        return "the end of the text" if token.type == TOKEN_EOF else repr(str(token.value)[:40])
-
-    def _expect(self, kind: str, what: str) -> Token:
-        if self.stream.current.type != kind:
-            self.fail(f"expected {what}, found {self._found()}")
-        return next(self.stream)
-
-    def _at_word(self, word: str) -> bool:
-        token = self.stream.current
-        return token.type == TOKEN_NAME and token.value == word
-
-    def _skip_comma(self) -> None:
-        if self.stream.current.type == TOKEN_COMMA:
-            next(self.stream)
-
-    def _enter(self) -> None:
-        self._depth += 1
-        if self._depth > MAX_NESTING:
-            offset = self.stream.current.lineno
-            raise DialectError("limit", f"nested more than {MAX_NESTING} levels deep", offset=offset)
-
-    # Expressions
-
-    def parse_expression(self, with_condexpr: bool = True) -> nodes.Expr:  # noqa: ARG002
-        """An expression: ``a if c else b``, or what binds tighter."""
-        self._enter()
-        value = self._operators(OR)
-        if self._at_word("if"):
-            offset = next(self.stream).lineno
-            test = self._operators(OR)
-            other: nodes.Expr | None = None
-            if self._at_word("else"):
-                next(self.stream)
-                other = self.parse_expression()
-            value = nodes.CondExpr(test, value, other, lineno=offset)
-        self._depth -= 1
-        return value
-
-    def _operators(self, weakest: int) -> nodes.Expr:
-        """Operands joined by operators that bind at least as tightly as ``weakest``."""
-        left: nodes.Expr | None = None
-        while weakest <= NOT and self._at_word("not"):
-            self._enter()
-            offset = next(self.stream).lineno
-            left = nodes.Not(self._operators(NOT), lineno=offset)
-            self._depth -= 1
-        if left is None:
-            left = self._operand()
-        while True:
-            token = self.stream.current
-            level = self._level(token)
-            if level is None or level < weakest:
-                return left
-            next(self.stream)
-            if token.value == "not" and token.type == TOKEN_NAME:
-                next(self.stream)
-            left = _join(token, left, self._operators(level + 1))
-
-    def _level(self, token: Token) -> int | None:
-        if token.type != TOKEN_NAME:
-            return _LEVELS.get(token.type)
-        if token.value == "not":
-            following = self.stream.look()
-            return COMPARE if following.type == TOKEN_NAME and following.value == "in" else None
-        return _WORDS.get(token.value)
-
-    def _operand(self) -> nodes.Expr:
-        """A signed primary with its filters, then its tests."""
-        if self.stream.current.type in _SIGNS:
-            node = self.parse_unary()
-        else:
-            node = self.parse_primary()
-            if self.stream.current.type in _POSTFIXES:
-                node = self.parse_postfix(node)
+    def _operand(self, value: nodes.Expr, waiting: list[Waiting]) -> nodes.Expr:
+        """What hangs on a primary, then the signs before it, then its filters, then its tests."""
+        if self.stream.current.type in _POSTFIXES:
+            value = self.parse_postfix(value)
+        value = self._complete(value, waiting, SIGN)
         while self.stream.current.type == TOKEN_PIPE:
             offset = next(self.stream).lineno
-            node = self._filter(node, offset)
+            value = self._filter(value, offset)
         while self._at_word("is"):
-            offset = next(self.stream).lineno
-            negated = self._at_word("not")
-            if negated:
-                next(self.stream)
-            test = self.parse_primary()
-            if not isinstance(test, nodes.Name):
-                self.fail("expected the name of a test behind 'is'", offset)
-            node = nodes.Test(node, test.name, [], [], None, None, lineno=offset)
-            if negated:
-                node = nodes.Not(node, lineno=offset)
-        return node
+            value = self._test(value)
+        return value
 
-    def parse_unary(self, with_filter: bool = True) -> nodes.Expr:  # noqa: ARG002
-        """Any number of signs, then a primary with what hangs on it."""
-        token = self.stream.current
-        if token.type not in _SIGNS:
-            return self.parse_postfix(self.parse_primary())
-        self._enter()
-        next(self.stream)
-        build = nodes.Neg if token.value == "-" else nodes.Pos
-        node = build(self.parse_unary(), lineno=token.lineno)
-        self._depth -= 1
-        return node
+    def _test(self, value: nodes.Expr) -> nodes.Expr:
+        offset = next(self.stream).lineno
+        negated = self._at_word("not")
+        if negated:
+            next(self.stream)
+        test = self.parse_primary()
+        if not isinstance(test, nodes.Name):
+            self.fail("expected the name of a test behind 'is'", offset)
+        node = nodes.Test(value, test.name, [], [], None, None, lineno=offset)
+        return nodes.Not(node, lineno=offset) if negated else node
 
     def parse_primary(self, with_namespace: bool = False) -> nodes.Expr:  # noqa: ARG002, RET503
         """A literal, a name, or an expression in brackets."""
@@ -349,19 +223,3 @@ class ExpressionParser(JinjaParser):
             rest = self.parse_postfix(nodes.Call(nodes.Const(None), *call, lineno=offset))
             return nodes.Filter(node, None, [rest], [], None, None, lineno=offset)
         return nodes.Filter(node, name.name, *call, lineno=offset)
-
-
-def _join(token: Token, left: nodes.Expr, right: nodes.Expr) -> nodes.Expr:
-    """The node of a binary operator."""
-    offset = token.lineno
-    kind = token.type
-    if kind in _ARITHMETIC:
-        return _ARITHMETIC[kind][1](left, right, lineno=offset)
-    if kind == TOKEN_TILDE:
-        return nodes.Concat([left, right], lineno=offset)
-    if kind in _COMPARISONS:
-        return nodes.Compare(left, [nodes.Operand(kind, right)], lineno=offset)
-    if token.value in ("in", "not"):
-        operator = "in" if token.value == "in" else "notin"
-        return nodes.Compare(left, [nodes.Operand(operator, right)], lineno=offset)
-    return (nodes.And if token.value == "and" else nodes.Or)(left, right, lineno=offset)

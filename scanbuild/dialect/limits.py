@@ -17,7 +17,7 @@ MAX_TOKENS = 200_000
 MAX_INCLUDES = 10_000
 """Include tags replaced while one template is expanded (empty files included many times cost no characters)."""
 
-MAX_NESTING = 150
+MAX_NESTING = 400
 """Brackets, unary operators, conditionals and statements inside each other."""
 
 MAX_CALL_DEPTH = 100

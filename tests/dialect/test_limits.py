@@ -1,5 +1,7 @@
 """Hostile texts end with a clean error, and soon."""
 
+import sys
+import threading
 import time
 
 import pytest
@@ -63,8 +65,57 @@ def test_a_million_iterations_are_allowed() -> None:
     assert parse_template("{% for i in range(1000000) %}{% endfor %}x").render({}) == "x"
 
 
-def test_a_hundred_nested_brackets_are_allowed() -> None:
-    assert parse_expression("(" * 100 + "1" + ")" * 100).evaluate({}) == 1
+NESTED = {
+    "parentheses": ("(", "1", ")", 390),
+    "sums": ("(1 + ", "1", ")", 250),
+    "lists": ("[", "1", "]", 250),
+    "calls": ("max(", "1", ")", 180),
+    "conditionals": ("0 if 0 else ", "1", "", 250),
+    "indices": ("[0][", "-1", "]", 150),
+}
+
+
+@pytest.mark.parametrize(("opening", "inside", "closing", "count"), NESTED.values(), ids=NESTED)
+def test_hundreds_of_levels_are_allowed(opening: str, inside: str, closing: str, count: int) -> None:
+    parse_expression(opening * count + inside + closing * count).evaluate({})
+
+
+def test_a_thousand_nested_parentheses_are_refused_as_in_the_loader() -> None:
+    with pytest.raises(DialectError, match="nested"):
+        parse_expression("(" * 1000 + "1" + ")" * 1000)
+
+
+def test_deep_texts_end_cleanly_on_a_small_stack() -> None:
+    kinds = []
+
+    def evaluate_all() -> None:
+        for opening, inside, closing, _ in NESTED.values():
+            with pytest.raises(DialectError) as caught:
+                parse_expression(opening * 600 + inside + closing * 600).evaluate({})
+            kinds.append(caught.value.kind)
+
+    usual = threading.stack_size(256 * 1024)
+    try:
+        thread = threading.Thread(target=evaluate_all)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(usual)
+    assert kinds == ["limit"] * len(NESTED)
+
+
+def test_a_text_that_is_too_deep_for_a_nearly_full_stack_is_not_refused_for_good() -> None:
+    text = "[" * 200 + "]" * 200
+
+    def attempt(frames: int) -> None:
+        if frames:
+            attempt(frames - 1)
+        else:
+            parse_expression(text)
+
+    with pytest.raises(DialectError):
+        attempt(sys.getrecursionlimit() - 400)
+    parse_expression(text)
 
 
 @pytest.mark.parametrize("piece", ["{{", "{% ", "{#", "{{ 1 }}", " {%- ", "{% generation %} ", "  \n", "{{ '", "\\"])
