@@ -208,6 +208,9 @@ class Compiler:
             except DialectError as error:
                 raise placed(error, offset) from None
 
+        outer = node.node
+        if isinstance(outer, nodes.Getattr) and isinstance(outer.node, nodes.Name) and outer.node.name in self.direct:
+            return _inner_member(outer.node.name, outer.attr, name, run)
         return run
 
     def _getitem(self, node: nodes.Getitem) -> Run:
@@ -356,6 +359,16 @@ def _direct_member(name: str, attribute: str, offset: int) -> Run:
             return member(scope.lookup(name), attribute)
         except DialectError as error:
             raise placed(error, offset) from None
+
+    return run
+
+
+def _inner_member(name: str, outer: str, inner: str, otherwise: Run) -> Run:
+    """``name.outer.inner`` of a context object."""
+
+    def run(scope: Scope) -> Value:
+        value = scope.root.scalar(name, outer, inner)
+        return otherwise(scope) if value is MISSING else value
 
     return run
 

@@ -7,6 +7,8 @@ from .values import HOLE, UNDEFINED, Budget, Native, Plain, Value, wrap
 
 MISSING: Final = object()
 
+_SCALARS: Final = frozenset({bool, int, float, str})
+
 
 class Scope:
     """Variables that were set, and the scope around them. A macro's scope lies in that of its caller."""
@@ -78,3 +80,12 @@ class Root(Scope):
                 return MISSING
             value = self._members[key] = wrap(holder[member], self.budget)
         return value
+
+    def scalar(self, name: str, outer: str, inner: str) -> Value:
+        """The number, string or boolean ``name.outer.inner``, without converting what is around it (a device has dozens
+        of limits); MISSING if it is anything else.
+        """
+        holder = self._context.get(name)
+        members = holder.get(outer) if type(holder) is dict else None
+        value = members.get(inner) if type(members) is dict else None
+        return wrap(value, self.budget) if type(value) in _SCALARS else MISSING

@@ -210,7 +210,8 @@ def wrap(value: Plain, budget: Budget) -> Value:
     if kind is str or kind is bool or value is None or value is UNDEFINED:
         return value
     if kind is int:
-        return integer(value)
+        number = integer(value)
+        return number if type(number) is int else float(number)  # an infinity, beyond the doubles
     if kind is float:
         return whole(value) if value % 1 == 0 else value
     if kind is list or kind is tuple:

@@ -97,6 +97,21 @@ def test_a_name_read_twice_is_one_list_and_a_copy_is_another() -> None:
     assert [parse_expression(text).evaluate(scope) for text in texts] == [True, True, True, False, False]
 
 
+def test_members_two_deep_are_those_of_the_whole_object() -> None:
+    scope = {"o": {"p": {"i": 2.0, "s": "a", "l": [1], "n": None, "items": 5}, "x": 3}}
+    texts = ["o.p.i is integer", "o.p.s", "o.p.l == o.p.l", "o.p.n", "o.p.zz", "o.x.y", "o.q.r", "o.p.items", "o.p.0"]
+    for text in texts:
+        alone, beside = parse_expression(text), parse_expression(f"[{text}, o][0]")
+        if text == "o.p.0":
+            assert error_of(alone.evaluate, scope).kind == error_of(beside.evaluate, scope).kind == "value"
+        else:
+            assert alone.evaluate(scope) == beside.evaluate(scope)
+
+
+def test_a_number_beyond_the_doubles_is_an_infinite_float() -> None:
+    assert parse_expression("[n, n is integer, n is number]").evaluate({"n": 10**400}) == [math.inf, False, True]
+
+
 def test_a_member_read_beside_its_whole_object_is_the_same_list() -> None:
     assert parse_expression("o.l == (o.values() | first)").evaluate({"o": {"l": [1]}}) is True
 
