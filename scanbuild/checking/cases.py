@@ -22,7 +22,8 @@ def missing_oracles(subject: Subject) -> Iterator[Problem]:
     without = [(case, what) for case, what in found if what]
     if without:
         case, what = without[0]
-        more = f" (and so for {len(without) - 1} more cases)" if len(without) > 1 else ""
+        others = len(without) - 1
+        more = f" (and so for {others} more {'case' if others == 1 else 'cases'})" if others else ""
         yield case.file.problem(
             ("cases", case.case.index),
             "no-oracle",

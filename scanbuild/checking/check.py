@@ -1,6 +1,5 @@
 """``check_path``: everything that is wrong with a package, or doubtful, found without a GPU and all at once."""
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
@@ -12,6 +11,8 @@ from scanbuild.checking import (
     cases,
     expressions,
     files,
+    malformed,
+    once,
     refusals,
     selection,
     shaders,
@@ -20,15 +21,13 @@ from scanbuild.checking import (
     types,
     unused,
 )
-from scanbuild.checking.places import as_stage
 from scanbuild.checking.reading import Read, read_package
 from scanbuild.checking.subject import Kind, Subject
 from scanbuild.checking.suppression import suppress
-from scanbuild.checking.trials import NO_VARIANT, Trials, run_trials
+from scanbuild.checking.trials import Trials, run_trials
 from scanbuild.dialect import allowance
 from scanbuild.dialect.limits import CALL_WORK
 from scanbuild.errors import Problem
-from scanbuild.package.jsonfile import parse_path
 
 Rule = Callable[[Subject], Iterable[Problem]]
 TrialRule = Callable[[Subject, Trials], Iterable[Problem]]
@@ -42,6 +41,7 @@ STATIC_RULES: Final[tuple[Rule, ...]] = (
     expressions.unknown_names,
     expressions.unknown_members,
     expressions.scalar_presence,
+    expressions.idle_questions,
     calls.expression_calls,
     types.result_kinds,
     types.clause_kinds,
@@ -51,6 +51,7 @@ STATIC_RULES: Final[tuple[Rule, ...]] = (
     types.pitfalls,
     types.dtype_words,
     types.numeric_texts,
+    types.unevaluated_defaults,
     structure.undeclared_types,
     structure.dollar_names,
     structure.sized_types,
@@ -85,6 +86,8 @@ TRIAL_RULES: Final[tuple[TrialRule, ...]] = (
     selection.missing_features,
     selection.unreached_variants,
     selection.expected_variants,
+    selection.expected_outputs,
+    malformed.malformed_shaders,
     shaders.workgroup_sizes,
     shaders.overshoots,
     shaders.undeclared_bindings,
@@ -100,9 +103,6 @@ STATIC_WORK: Final = CALL_WORK // 2
 
 MAX_PROBLEMS: Final = 1000
 """So many problems are reported; a package with more is beyond help by listing."""
-
-_PASS: Final = re.compile(r"variant `[^`]+`, pass `[^`]+`")
-_OF_PASSES: Final = frozenset({"unused-binding", "workgroup-size", "overshoot", "fold", "array-length"})
 
 _ORDER: Final = {"error": 0, "warning": 1, "note": 2}
 
@@ -125,7 +125,7 @@ class CheckResult:
 def check_path(path: Path) -> CheckResult:
     """Check the package at a path. Raises InputError where there is no package to check."""
     read = read_package(path)
-    problems = list(read.problems)
+    problems = once.load_problems(read.problems)
     if read.subject is not None:
         problems += check_subject(read.subject, planning=not any(item.severity == "error" for item in problems))
     return _result(path, read, problems)
@@ -133,49 +133,12 @@ def check_path(path: Path) -> CheckResult:
 
 def check_subject(subject: Subject, *, planning: bool = True) -> list[Problem]:
     """What the rules find. Calls are planned only where nothing is certain to fail already: they would fail of it."""
-    problems = _without_echoes(apply(STATIC_RULES, subject))
+    problems = once.static_problems(apply(STATIC_RULES, subject))
     if not planning or subject.kind == "manifest" or any(problem.severity == "error" for problem in problems):
         return problems
     trials = run_trials(subject)
     found = chain.from_iterable(rule(subject, trials) for rule in TRIAL_RULES)
-    return _explained(problems + _without_noise(list(found)), subject)
-
-
-def _without_echoes(problems: list[Problem]) -> list[Problem]:
-    """Where a name is unknown, what it was meant to read seems to be unused: that is no news."""
-    if not any(problem.rule == "expression-name" for problem in problems):
-        return problems
-    return [problem for problem in problems if not problem.rule.startswith("unused-")]
-
-
-def _without_noise(problems: list[Problem]) -> list[Problem]:
-    """Of a pass that fails, what else could be said of its shader and grid is no news."""
-    failing = {
-        found[0]
-        for problem in problems
-        if problem.severity == "error" or problem.rule == "call-refused"
-        for found in _PASS.finditer(problem.message)
-    }
-    return [
-        problem
-        for problem in problems
-        if problem.rule not in _OF_PASSES or (found := _PASS.match(problem.message)) is None or found[0] not in failing
-    ]
-
-
-def _explained(problems: list[Problem], subject: Subject) -> list[Problem]:
-    """A case that no variant takes because of a misspelt member: the misspelling is the error, and told once."""
-    refused = [problem for problem in problems if problem.rule == NO_VARIANT and problem.severity == "error"]
-    causes: set[Problem] = set()
-    explained: set[Problem] = set()
-    for problem in problems:
-        clause = subject.text.get(parse_path(problem.path)) if problem.rule == "expression-member" else None
-        for item in refused if isinstance(clause, str) else ():
-            if f"`{clause}`" in item.message:
-                causes.add(problem)
-                explained.add(item)
-    left = [problem for problem in problems if problem not in explained]
-    return [as_stage(problem, "error", "call") if problem in causes else problem for problem in left]
+    return once.explained(problems + once.trial_problems(list(found)), subject)
 
 
 def apply(rules: Iterable[Rule], subject: Subject) -> list[Problem]:

@@ -25,6 +25,7 @@ _ADVICE: Final = (
     ("||", "write `or`"),
     ("===", "write `==`"),
     ("!==", "write `!=`"),
+    ("<>", "write `!=`"),
     ("!", "write `not`; `!=` has no blank in it"),
     ("?", "write `a if condition else b`"),
     ("=>", "write `>=`; there are no functions"),
@@ -54,7 +55,17 @@ FOREIGN: Final = {
     "raise_exception": "`raise_exception` exists in templates only",
     "env": "`env` exists in templates only; expressions have `device`",
     "loop": "`loop` exists in the loops of templates only",
-    "Math": "the helpers are called `ceil`, `floor`, `min`, `max` and `pow`",
+    **dict.fromkeys(
+        ("Math", "math", "np", "numpy", "torch", "jnp"),
+        "the helpers have no module: `ceil(x)`, `floor(x)`, `min(...)`, `max(...)`, `pow(a, b)`, `numel(shape)`",
+    ),
+    **dict.fromkeys(
+        ("inputs", "outputs", "input", "output", "tensors"),
+        "of a tensor called x there are `shapes.x`, `ranks.x`, `present.x` and `tensorDtypes.x`",
+    ),
+    "str": "write `x | string`, or join with `~`",
+    "lambda": "there are no functions",
+    "dtype": "write `dtypes.T`, of the type variable T, or `tensorDtypes.x`, of the tensor x",
     "AND": "write `and`",
     "OR": "write `or`",
     "NOT": "write `not`",
@@ -65,6 +76,7 @@ _TEXT_WORDS: Final = frozenset({*LOGICAL_DTYPES, *WGSL_SCALARS.values()})
 _MAX_LINES: Final = 8
 _QUOTES: Final = "a literal text needs quotes of its own"
 _DOUBLED = re.compile(r"\b(and|or)\s+(and|or)\b")
+_FORMATTED = re.compile(r"(?<!\w)f['\"]")
 _WORD_END = re.compile(r"[\w)\]\"']$")
 _WORD = re.compile(r"[\w(]")
 _BLANKS = re.compile(r"\s*")
@@ -100,13 +112,17 @@ def _advice(site: Site, syntax: Syntax) -> str:
     before = site.text[: syntax.offset].rstrip()
     for sign, advice in _ADVICE:
         if rest.startswith(sign) or (
-            sign in ("&&", "||", "===", "=>") and before.endswith(sign[0]) and rest[:1] == sign[-1]
+            sign in ("&&", "||", "===", "=>", "<>") and before.endswith(sign[0]) and rest[:1] == sign[-1]
         ):
             return advice
     if syntax.error is not None and "closing" in syntax.error.message:
         return "close the quote"
     if rest.startswith(")") and before.endswith(","):
         return "a tuple has no trailing comma"
+    if _FORMATTED.search(site.text):
+        return "there are no f-strings; join texts and values with `~`"
+    if site.text.lstrip().startswith("lambda"):
+        return "there are no functions"
     if _DOUBLED.search(f"{before} {rest}"):
         return "an operator stands twice"
     if rest[:1] == ";":
@@ -284,6 +300,29 @@ def scalar_presence(subject: Subject) -> Iterator[Problem]:
                     stage="own",
                     within=(site.text, _member_offset(syntax, node)),
                 )
+
+
+def idle_questions(subject: Subject) -> Iterator[Problem]:
+    """``x is defined`` of a name that never exists where it stands: the answer is always the same."""
+    for site in subject.sites:
+        syntax = expression_syntax(site.text)
+        for node, _ in syntax.pairs:
+            if not isinstance(node, nodes.Test) or node.name not in ("defined", "undefined"):
+                continue
+            name = node.node.name if isinstance(node.node, nodes.Name) else ""
+            if not name or name in site.visible.bare or name in HELPERS or name in CONSTANTS:
+                continue
+            is_tensor = name in subject.manifest.inputs or name in subject.manifest.outputs
+            hint = f"write `present.{name}`" if is_tensor else _name_hint(name, site, syntax, subject)
+            yield subject.text.problem(
+                site.path,
+                "expression-name",
+                f"{site.words}: `{name}` is never defined: {STAGE_WORDS[site.visible.stage]} cannot use such a name",
+                hint=hint,
+                severity="warning",
+                stage="own",
+                within=(site.text, syntax.place(node.node)),
+            )
 
 
 def each_tree(subject: Subject) -> Iterable[tuple[Site, Syntax]]:

@@ -47,6 +47,8 @@ def members_of(node: nodes.Node, visible: Visible, manifest: Manifest) -> Member
         if inner is None or deep[2] in OBJECT_METHODS:
             return None
         return Member(holder=f"device.{deep[1]}", member=deep[2], known=inner)
+    if deep is not None and deep[:2] == ("env", "wgsl"):
+        return Member(holder="env.wgsl", member=deep[2], known=("resourceDeclarations",), advice="it has nothing else")
     found = member_of(node)
     if found is None or found[1] in OBJECT_METHODS or found[0] in visible.derives or found[0] in visible.labels:
         return None
@@ -76,4 +78,4 @@ def known_members(name: str, visible: Visible, manifest: Manifest) -> Collection
         return visible.derive_members
     if name == "repeat":
         return visible.repeat
-    return _DEVICE if name == "device" else None
+    return {"device": _DEVICE, "env": ("wgsl", "device")}.get(name)

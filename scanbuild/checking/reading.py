@@ -7,6 +7,7 @@ from typing import Final
 
 from scanbuild.cases.casefile import CaseFile, read_benches, read_tests
 from scanbuild.cases.origin import source_of_build, state_folder
+from scanbuild.checking.nojson import explain_json
 from scanbuild.checking.places import JsonText
 from scanbuild.checking.sites import sites_of
 from scanbuild.checking.subject import CheckedCase, Kind, Subject
@@ -51,6 +52,22 @@ class Read:
 
 def read_package(path: Path) -> Read:
     """The package at a path. Raises InputError where there is none: that is another mistake than one in a package."""
+    read = _read(path)
+    return replace(read, problems=tuple(_explain(problem) for problem in read.problems))
+
+
+def _explain(problem: Problem) -> Problem:
+    """A problem of a file that is no JSON, with what its text shows beyond the place where the parser stumbled."""
+    if problem.rule != "json" or not problem.file:
+        return problem
+    path = Path(problem.file)
+    try:
+        return explain_json(problem, decode(FolderFetch(path.parent)(path.name)))
+    except FetchError:
+        return problem
+
+
+def _read(path: Path) -> Read:
     if path.is_file():
         return _read_manifest_file(path)
     for inner in (path / FOLDER, path):

@@ -24,7 +24,7 @@ _ENOUGH: Final = 3
 _OF_TEXT: Final = frozenset({"wgsl", "int64-arithmetic"})
 _WGSL_TYPES: Final = (*WGSL_SCALARS.values(), *(f"vec{width}{letter}" for width in "234" for letter in "fiuh"))
 _QUOTED: Final = re.compile(r"`(?:[^`<]*<)?([A-Za-z_]\w*)[^`]*`")
-_SHAPELESS: Final = re.compile(r"template-|wgsl|int64-|sized-type|dollar-|struct-|pass-count")
+_SHAPELESS: Final = re.compile(r"template-|wgsl|int64-|sized-type|dollar-|struct-|pass-count|limit-work")
 """What is refused whatever the sizes: a variant that fails like this whenever it is chosen is broken."""
 
 
@@ -56,7 +56,7 @@ def _refusal(found: list[tuple[Outcome, Problem]], *, elsewhere: bool) -> Proble
     outcome, problem = found[0]
     where = f"{outcome.trial.words} on {outcome.device}"
     others = len({other.trial.key for other, _ in found}) - 1
-    more = f" (and {others} more cases)" if others else ""
+    more = f" (and {others} more {'case' if others == 1 else 'cases'})" if others else ""
     message = f"{where}: {problem.message}{more}"
     if not elsewhere:
         return replace(problem, message=message)

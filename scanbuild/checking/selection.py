@@ -225,3 +225,26 @@ def expected_variants(subject: Subject, trials: Trials) -> Iterator[Problem]:
                 severity="warning",
                 stage="own",
             )
+
+
+def expected_outputs(subject: Subject, trials: Trials) -> Iterator[Problem]:
+    """A case that expects an output of another dtype or shape than the call gives: it can never pass."""
+    given = {outcome.trial.key: outcome.outputs for outcome in trials.of_cases() if outcome.variant}
+    for case in subject.cases:
+        outputs = given.get(case_trial(subject, case).key, {})
+        for name, expected in case.case.outputs.items():
+            if name not in outputs:
+                continue
+            dtype, shape = outputs[name]
+            pairs = (("dtype", expected.fixture.dtype, dtype), ("shape", list(expected.fixture.shape), list(shape)))
+            for member, wanted, got in pairs:
+                if wanted != got:
+                    yield case.file.problem(
+                        ("cases", case.case.index, "outputs", name, member),
+                        "case-output",
+                        f"{case.words}: it expects the {member} {wanted} of `{name}`, and the call gives {got}",
+                        hint="correct the case, or the output's declaration",
+                        severity="warning" if subject.kind == "built" else "error",
+                        stage="own",
+                    )
+                    break

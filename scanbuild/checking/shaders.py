@@ -25,12 +25,13 @@ _FEATURES: Final = {"f16": "shader-f16", "subgroups": "subgroups", "subgroup_siz
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A pass of a variant with its shader, for one request."""
+    """A pass of a variant with its shader, for one request; ``runs`` tells whether its grid is not empty then."""
 
     variant: Variant
     program: Program
     module: Module
     words: str
+    runs: bool
 
     @property
     def item(self) -> Pass:
@@ -47,7 +48,9 @@ def rendered_passes(subject: Subject, trials: Trials) -> list[Rendered]:
             if program.wgsl:
                 words = f"variant `{variant.id}`, pass `{program.instance.item.id}`"
                 key = (variant.path, program.instance.item.path, program.wgsl)
-                found.setdefault(key, Rendered(variant, program, Module(program.wgsl), words))
+                runs = program.instance.id in sample.outcome.ran
+                if key not in found or (runs and not found[key].runs):
+                    found[key] = Rendered(variant, program, Module(program.wgsl), words, runs)
     return list(found.values())
 
 
@@ -123,7 +126,7 @@ def undeclared_bindings(subject: Subject, trials: Trials) -> Iterator[Problem]:
                 hint="print `{{ env.wgsl.resourceDeclarations }}` where the declarations belong",
                 stage="call",
             )
-            yield subject.template_problem(problem, *_written(subject, item, lacking[0]))
+            yield subject.template_problem(problem, *written_at(subject, item, lacking[0]))
 
 
 def uniform_members(subject: Subject, trials: Trials) -> Iterator[Problem]:
@@ -143,14 +146,15 @@ def uniform_members(subject: Subject, trials: Trials) -> Iterator[Problem]:
                         hint=nearest(member, known) or f"it has {', '.join(known)}",
                         stage="call",
                     )
-                    where = _written(subject, item, f"{binding.name}.{member}")
+                    where = written_at(subject, item, f"{binding.name}.{member}")
                     yield subject.template_problem(problem, *where)
 
 
-def _written(subject: Subject, item: Rendered, text: str) -> tuple[str, int, int]:
+def written_at(subject: Subject, item: Rendered, text: str) -> tuple[str, int, int]:
     """Where a text of a shader is written, as far as the template shows it."""
     form = subject.forms[item.item.shader]
-    found = re.search(rf"(?<![.\w]){re.escape(text)}\b", form.expanded.text) if form.expanded is not None else None
+    end = r"\b" if text[-1:].isalnum() else ""
+    found = re.search(rf"(?<![.\w]){re.escape(text)}{end}", form.expanded.text) if form.expanded and text else None
     return form.expanded.place(found.start()) if found and form.expanded is not None else (form.shader, 1, 1)
 
 

@@ -23,6 +23,7 @@ _TAG: Final = re.compile(
     re.DOTALL,
 )
 _ASSIGNS: Final = re.compile(r"(?<![=!<>])=(?!=)")
+_MEMBER: Final = re.compile(r"[.\[]\s*[\"']?")
 _LANGUAGE: Final = frozenset({"range", "raise_exception", "namespace", *CONSTANTS})
 
 
@@ -116,6 +117,10 @@ def _hint(error: DialectError, subject: Subject, file: str) -> str:
         ("elsif", "write elif"),
         ("endfor", "there is no `for` open here, or an `if` inside of it is not closed"),
         ("endif", "there is no `if` open here, or a `for` inside of it is not closed"),
+        ("endmacro", "there is no `macro` open here"),
+        ("endcall", "there is no `call` open here"),
+        ("endfilter", "there is no `filter` open here"),
+        ("endset", "there is no `set` without `=` open here"),
         ("else", "there is no `if` or `for` open here"),
     ):
         if f"unknown statement '{statement}'" in message:
@@ -124,11 +129,17 @@ def _hint(error: DialectError, subject: Subject, file: str) -> str:
         return "write `and` and `or`"
     before = line[: (error.column or 1) - 1]
     opened = max(before.rfind("{{"), before.rfind("{%"))
+    end = "}}" if before[opened : opened + 2] == "{{" else "%}"
     is_stray = message.startswith("unexpected character") or "inside a tag" in message
-    if is_stray and opened >= 0 and "}" in before[opened:]:
-        end = "}}" if before[opened + 1] == "{" else "%}"
+    if is_stray and opened >= 0 and end not in before[opened:]:
         return f"the tag that begins in column {opened + 1} is not closed by `{end}`"
-    return ""
+    tag = re.match(r"\{%-?\s*(\w+)", before[opened:]) if opened >= 0 else None
+    word = tag[1] if tag is not None else ""
+    if word == "set" and message.startswith("expected '%}'"):
+        return "write `set name = value`"
+    if word == "for" and "'in'" in message:
+        return "write `for item in list`"
+    return "to compare, write `==`" if word in ("if", "elif") and message.endswith("found '='") else ""
 
 
 def _line(text: str, number: int | None) -> str:
@@ -196,6 +207,8 @@ def _name_hint(name: str, visible: Visible, subject: Subject, form: TemplateForm
             return f"write `{word}.{name}`"
     if name in FOREIGN:
         return FOREIGN[name]
+    if name in ("resourceDeclarations", "declarations", "bindings"):
+        return "write `env.wgsl.resourceDeclarations`"
     if any(name in variant.derive or _in_pass(name, variant) for variant in manifest.variants):
         return f"`{name}` is a derive of another variant or pass"
     return nearest(name, [*form.names.bound, *visible.bare, *HELPERS, *_TEMPLATE_NAMES])
@@ -233,7 +246,13 @@ def undefined_members(subject: Subject) -> Iterator[Problem]:
                 severity="warning",
                 stage="own",
             )
-            yield subject.template_problem(problem, *form.place(node.lineno))
+            yield subject.template_problem(problem, *form.place(_member_start(form, node.lineno)))
+
+
+def _member_start(form: TemplateForm, offset: int) -> int:
+    """The offset of a member's name behind the dot, or the bracket and quote, that a node begins with."""
+    opening = _MEMBER.match(form.expanded.text, offset) if form.expanded is not None else None
+    return opening.end() if opening is not None else offset
 
 
 def _contexts(subject: Subject) -> dict[str, list[tuple[str, Visible]]]:

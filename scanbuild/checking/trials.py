@@ -36,14 +36,20 @@ NO_VARIANT: Final = "no-variant"
 class Outcome:
     """What came of one request on one device: a variant, or why the call is refused.
 
-    ``idle`` tells that the call is accepted and no pass of it runs.
+    ``ran`` has the passes that run, by id; ``outputs`` have the dtype and shape of each.
     """
 
     trial: Trial
     device: str
     variant: str = ""
     problems: tuple[Problem, ...] = ()
-    idle: bool = False
+    ran: frozenset[str] = frozenset()
+    outputs: Mapping[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs, be the call accepted or not."""
+        return not self.ran
 
     @property
     def no_variant(self) -> bool:
@@ -156,7 +162,9 @@ def _outcome(planner: Planner, trial: Trial, name: str, device: DeviceRecord) ->
         plan = planner.prepare(trial.request, device).plan
     except CallError as error:
         return Outcome(trial=trial, device=name, problems=error.problems)
-    return Outcome(trial=trial, device=name, variant=plan.variant, idle=not plan.passes)
+    ran = frozenset(item.id for item in plan.passes)
+    outputs = {name: (spec.logical, spec.shape) for name, spec in plan.outputs.items()}
+    return Outcome(trial=trial, device=name, variant=plan.variant, ran=ran, outputs=outputs)
 
 
 def _samples(planner: Planner, outcomes: Iterable[Outcome], devices: Mapping[str, DeviceRecord]) -> Iterable[Sample]:

@@ -50,6 +50,11 @@ _ORDERINGS: Final = frozenset({"lt", "gt", "lteq", "gteq"})
 _MAX_SIDE: Final = 65535
 
 
+_EVALUABLE: Final = re.compile(
+    r"\b(?:shapes|ranks|attrs|args|tunables|dtypes|present|device)\s*[.\[]|\b(?:ceilDiv|numel|min|max)\s*\(|\bif\b.+\belse\b"
+)
+
+
 def result_kinds(subject: Subject) -> Iterator[Problem]:
     """A size, a count, a dimension or a field has to be a number, a shape a list."""
     for site, syntax in each_tree(subject):
@@ -283,6 +288,26 @@ def numeric_texts(subject: Subject) -> Iterator[Problem]:
                     "numeric-text",
                     f"the default of the tunable `{name}` is a text, not a number",
                     hint=f"write {value}",
+                    severity="warning",
+                    stage="own",
+                )
+
+
+def unevaluated_defaults(subject: Subject) -> Iterator[Problem]:
+    """The default of an attribute or tunable that looks like an expression: it is a text, and stays one (3.1)."""
+    maps = [*_tunable_maps(subject)]
+    attributes = subject.text.get(("attributes",))
+    if isinstance(attributes, dict):
+        maps.append((("attributes",), attributes))
+    for path, names in maps:
+        for name, item in names.items():
+            value = item.get("default") if isinstance(item, dict) else None
+            if isinstance(value, str) and _EVALUABLE.search(value):
+                yield subject.text.problem(
+                    (*path, name, "default"),
+                    "literal-text",
+                    f"the default of `{name}` looks like an expression, and is taken for a text: nothing evaluates it",
+                    hint="write the value itself; what depends on the request belongs into a derive",
                     severity="warning",
                     stage="own",
                 )
