@@ -228,7 +228,7 @@ class _Lazy:
         (b"abcd", "a `bytes` is no kernel input"),
         (memoryview(b"abcd"), "a `memoryview` is no kernel input"),
         (_Lazy(), "a `_Lazy` is no kernel input"),
-        (np.ma.array([1, 2], mask=[0, 1], dtype=np.float32), "masked"),
+        (np.ma.array([1, 2], mask=[False, True], dtype=np.float32), "masked"),
         (HostTensor(shape=[2], array=np.ma.array([1, 2], dtype=np.float32)), "masked"),
         (HostTensor(shape=[2], dtype="float32"), "the data of a HostTensor"),
         (HostTensor(shape=[2], array=[1, 2]), "the data of a HostTensor"),  # type: ignore[arg-type]

@@ -31,7 +31,7 @@ def resident(
     return ResidentTensor(buffer=buffer, shape=shape, dtype=dtype, logical=logical or dtype, packed=packed)
 
 
-def device(*features: str, info: dict[str, Any] | None = None, **limits: float) -> DeviceRecord:
+def device(*features: str, info: dict[str, Any] | None = None, **limits: Any) -> DeviceRecord:
     return DeviceRecord(
         features=frozenset(features),
         limits={**DEFAULT_LIMITS, **limits},

@@ -1,6 +1,7 @@
 """What rounds of a group share is never what differs between them."""
 
 from itertools import combinations
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ MAIN = "@compute @workgroup_size(1) fn main() {}"
 REQUEST = Request(inputs={"x": HostTensor(shape=[3], dtype="float32")}, args={"s": "derive.d + 1"})
 
 # Each changes one part of a pass so that it depends on the round, directly or through a derive.
-PARTS = {
+PARTS: dict[str, dict[str, Any]] = {
     "grid": {"dispatch": {"x": "(repeat.i + 1) % 3"}},
     "grid by a derive": {"dispatch": {"x": "d"}},
     "grid by an absent derive": {"dispatch": {"x": "1 if maybe is defined else 2"}},
@@ -37,9 +38,9 @@ DERIVES = {
 
 
 def planner(kernel, names):
-    field = {"name": "v", "type": "u32", "value": "n"}
-    item = {"id": "p", "shader": "s.wgsl", "dispatch": {"x": 1}, "derive": DERIVES}
-    binding = {"name": "x"}
+    field: dict[str, Any] = {"name": "v", "type": "u32", "value": "n"}
+    item: dict[str, Any] = {"id": "p", "shader": "s.wgsl", "dispatch": {"x": 1}, "derive": DERIVES}
+    binding: dict[str, Any] = {"name": "x"}
     for name in names:
         part = dict(PARTS[name])
         if "struct" in part:

@@ -19,7 +19,7 @@ def requires(needs: dict[str, Any], *features: str, info: dict[str, Any] | None 
     return Call(variant={"requires": needs}, device=device(*features, info=info))
 
 
-def budget(storage: int, uniforms: int, **limits: float) -> Call:
+def budget(storage: int, uniforms: int, **limits: Any) -> Call:
     names = [{"name": f"x{index}", "arg": "x"} for index in range(storage - 1)]
     structs = [{"name": f"u{index}", "struct": [{"name": "v", "type": "u32", "value": 0}]} for index in range(uniforms)]
     return Call(item={"bindings": [*names, "y", *structs], **SKIPPED}, device=device(**limits))
