@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from scanbuild.checking.places import shortened
-from scanbuild.checking.sites import binding_path
+from scanbuild.checking.sites import binding_path, labels_of
 from scanbuild.checking.subject import Subject
 from scanbuild.checking.trials import NO_VARIANT, Outcome, Trials
 from scanbuild.errors import Problem
@@ -19,6 +19,7 @@ SIZE_RULES: Final = frozenset({"buffer-limit", "binding-limit"})
 """What refuses a call for its size alone."""
 
 FEATURE: Final = re.compile(r"it enables `(\w+)`, and the device lacks the feature `([\w-]+)`")
+_SHARED: Final = 2
 _ENOUGH: Final = 3
 """So many different requests have to fail alike before all others are thought to."""
 _OF_TEXT: Final = frozenset({"wgsl", "int64-arithmetic"})
@@ -32,6 +33,10 @@ def refused_cases(subject: Subject, trials: Trials) -> Iterator[Problem]:
     """A case of the package that a call of the loader would refuse."""
     accepted = {outcome.trial.key for outcome in trials.of_cases() if outcome.variant}
     refused = [outcome for outcome in trials.of_cases() if outcome.problems]
+    shared = None if accepted else _shared_refusal(subject, refused)
+    if shared is not None:
+        yield shared
+        return
     places: dict[object, Problem] = {}
     groups: dict[tuple[str, int | None, int | None, str, bool], list[tuple[Outcome, Problem]]] = {}
     for outcome in refused:
@@ -52,6 +57,21 @@ def refused_cases(subject: Subject, trials: Trials) -> Iterator[Problem]:
         yield _refusal(found, elsewhere=key[-1])
 
 
+def _shared_refusal(subject: Subject, refused: list[Outcome]) -> Problem | None:
+    """The one clause of the manifest itself that every case fails for, where there is more than one case."""
+    clauses = subject.text.get(("when",))
+    if len({outcome.trial.key for outcome in refused}) < _SHARED or not isinstance(clauses, list):
+        return None
+    variants = len(subject.manifest.variants)
+    for index, clause in enumerate(clauses):
+        words = f"`: `{clause}` "
+        if all(outcome.no_variant and outcome.problems[0].message.count(words) == variants for outcome in refused):
+            reason = refused[0].problems[0].message.partition("`: ")[2].split("; `")[0]
+            message = f"no case gets past this condition: {reason}"
+            return subject.text.problem(("when", index), NO_VARIANT, message, hint="mend the condition, or the cases")
+    return None
+
+
 def _refusal(found: list[tuple[Outcome, Problem]], *, elsewhere: bool) -> Problem:
     outcome, problem = found[0]
     where = f"{outcome.trial.words} on {outcome.device}"
@@ -69,9 +89,9 @@ def locate(subject: Subject, problem: Problem, outcome: Outcome) -> Problem:
     if problem.line is not None or (problem.file and problem.file in subject.templates):
         binding = _binding_place(subject, problem) if problem.rule == "wgsl" else None
         if binding is not None:
-            return subject.text.problem(binding, problem.rule, problem.message, hint=_hint(problem))
+            return subject.text.problem(binding, problem.rule, problem.message, hint=_hint(subject, problem))
         if problem.line is None and problem.rule in _OF_TEXT:
-            problem = replace(problem, hint=_hint(problem))
+            problem = replace(problem, hint=_hint(subject, problem))
             return subject.template_problem(problem, *_cause_in_text(subject, problem))
         return problem.at(subject.file_name(problem.file), problem.line or 1, problem.column or 1)
     if problem.rule != NO_VARIANT and problem.path:
@@ -126,7 +146,7 @@ def _cause_in_text(subject: Subject, problem: Problem) -> tuple[str, int, int]:
     return form.expanded.place(found.start()) if found else (problem.file, 1, 1)
 
 
-def _hint(problem: Problem) -> str:
+def _hint(subject: Subject, problem: Problem) -> str:
     """The way out of a text that cannot be compiled."""
     if problem.hint:
         return problem.hint
@@ -134,6 +154,8 @@ def _hint(problem: Problem) -> str:
         return "the function that runs is `@compute @workgroup_size(64) fn main`"
     unknown = re.search(r"nothing declares `(\w+)`", problem.message)
     if unknown is not None:
+        if unknown[1] in labels_of(subject.manifest):
+            return f"write `${unknown[1]}`, the scalar of that type variable"
         near = nearest(unknown[1], _WGSL_TYPES)
         return near or "write a type of WGSL, such as f32 or vec4<f32>, or declare it in the shader"
     return ""

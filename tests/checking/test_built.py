@@ -1,5 +1,7 @@
 """Checking a built package, and a lone manifest: what only they can have wrong."""
 
+import base64
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -134,3 +136,30 @@ def test_a_path_that_does_not_exist_is_an_input_error(tmp_path):
 def test_a_folder_without_a_package_is_an_input_error(tmp_path):
     with pytest.raises(InputError, match="no package here"):
         check_path(tmp_path)
+
+
+def marked(inner: Path) -> str:
+    """Put a byte-order mark before a template; the digest of its bytes."""
+    data = b"\xef\xbb\xbf" + (inner / "rows.wgsl.jinja").read_bytes()
+    (inner / "rows.wgsl.jinja").write_bytes(data)
+    return base64.b64encode(hashlib.sha256(data).digest()).decode("ascii")
+
+
+def test_a_digest_over_a_byte_order_mark_is_an_error_because_the_loader_drops_the_mark(built):
+    metadata = metadata_of(built)
+    metadata["digest"]["files"]["rows.wgsl.jinja"] = marked(built)
+    (built / "metadata.json").write_text(json.dumps(metadata, indent=2), encoding="utf-8")
+    (problem,) = errors(check_path(built))
+    assert (problem.rule, problem.stage) == ("digest", "call")
+    assert "byte-order mark" in problem.hint
+
+
+def test_a_digest_of_the_text_without_its_byte_order_mark_holds(built):
+    marked(built)
+    assert [(item.rule, item.severity) for item in check_path(built).problems] == [("bom", "warning")]
+
+
+def test_a_case_that_expects_another_shape_is_a_warning_in_a_foreign_package(built):
+    edit(built, lambda m: m["cases"][0]["outputs"]["y"].update(shape=[2, 1]), "test.json")
+    rewrite(built)
+    assert [(item.rule, item.severity) for item in check_path(built).problems] == [("case-output", "warning")]

@@ -213,9 +213,71 @@ FINDINGS = [
         "no built-in device profile",
     ),
     Finding("expected-variant", text('"expectVariant": "split"', '"expectVariant": "plain"', "test.json"), "warning"),
+    Finding(
+        "literal-text", text('"scale": { "default": 1 }', '"scale": { "default": "max(1, 2)" }'), "warning", "evaluates"
+    ),
+    Finding("expression-name", text('["present.bias"]', '["bias is defined"]'), "warning", "present.bias"),
+    Finding("undeclared-type", text('"x": { "dtype": "T"', '"x": { "dtype": "f32"'), "warning", "float32"),
+    Finding("no-variant", text('"ranks.x == 2",', '"ranks.x == 2", "lines < 0",'), "error", "no case gets past"),
     Finding("call-refused", text('"lines * parts"', '"lines * parts if lines != 1 else -9999"'), "warning"),
     Finding("type", text('"x": { "dtype": "int32"', '"x": { "dtype": "uint32"', "test.json"), "error", "uint32"),
 ]
+
+
+def alone(manifest: Any) -> None:
+    """Leave the variant that takes anything, and no other."""
+    manifest["variants"] = [plain(manifest)]
+
+
+def without_cases(package: Path) -> None:
+    (package / "test.json").write_text('{ "cases": [] }\n', encoding="utf-8")
+    (package / "bench.json").write_text('{ "cases": [] }\n', encoding="utf-8")
+
+
+ALONE = [
+    Finding("unreached-variant", value(lambda m: m["when"].append("false")), "warning", "no variant takes any request"),
+    Finding("unreached-variant", value(lambda m: plain(m).update(when=["false"])), "warning", "`false` is false"),
+    Finding(
+        "unreached-variant",
+        value(lambda m: m.update(requires={"limits": {"maxBindGroups": 4000}})),
+        "warning",
+        "no built-in device profile",
+    ),
+    Finding("wgsl", text("fn main(", "fn Main(", ROWS), "error", "every request that was tried"),
+    Finding("dispatch", value(lambda m: main_pass(m)["dispatch"].update(threads="0 - 100 - lines")), "error", "tried"),
+    Finding("dispatch-limit", value(lambda m: main_pass(m)["dispatch"].update(threads="lines + 2 ** 40")), "error"),
+    Finding(
+        "wgsl", value(lambda m: main_pass(m)["bindings"].__setitem__(0, {"arg": "x", "elementType": "wat"})), "error"
+    ),
+    Finding(
+        "call-refused",
+        both(
+            value(lambda m: m["outputs"]["y"].update(dtype="Z")),
+            value(lambda m: m["typeConstraints"].update(Z=["int8", "uint32"])),
+        ),
+        "warning",
+        "brings the output along",
+    ),
+    Finding("binding-absent", value(lambda m: main_pass(m)["bindings"].append("bias")), "error", "present.bias"),
+    Finding(
+        "call-refused",
+        value(lambda m: main_pass(m)["dispatch"].update(threads="lines if lines != 1 else -9999")),
+        "warning",
+        "-9999",
+    ),
+]
+
+
+@pytest.mark.parametrize("finding", ALONE, ids=lambda item: f"{item.rule}-{item.severity}-{item.says[:20]}")
+def test_a_lone_variant_without_cases_is_tried_with_made_up_requests(finding, tmp_path):
+    package = copy_good(tmp_path)
+    finding.change(package)
+    edit(package, alone)
+    without_cases(package)
+    problems = [item for item in check_path(package).problems if item.rule == finding.rule]
+    listed = "\n".join(f"{item.severity} {item.rule} {item}" for item in check_path(package).problems)
+    assert [item.severity for item in problems] == [finding.severity], listed
+    assert finding.says in f"{problems[0].message} {problems[0].hint}", listed
 
 
 @pytest.mark.parametrize("finding", FINDINGS, ids=lambda item: f"{item.rule}-{item.severity}")
