@@ -26,7 +26,7 @@ from typing import Any, Final, final
 
 from .errors import limit_error, value_error
 from .limits import EVALUATION_COST, ITEM_COST, NODE_COST, SMALL
-from .work import use, work_left
+from .work import take, use, work_left
 
 Value = Any
 """A value of the table above."""
@@ -155,6 +155,7 @@ class Budget:
     __slots__ = ("calls", "granted", "steps", "work")
 
     def __init__(self) -> None:
+        use(EVALUATION_COST)
         self.granted = self.work = work_left()
         self.steps = 0
         self.calls = 0
@@ -167,7 +168,7 @@ class Budget:
 
     def settle(self) -> None:
         """Take what was spent from the allowance that this evaluation shares with others."""
-        use(self.granted - max(self.work, 0) + EVALUATION_COST)
+        take(self.granted - max(self.work, 0))
 
     def charge(self, value: Value) -> None:
         """Count the reading of a whole string or list."""

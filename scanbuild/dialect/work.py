@@ -47,14 +47,19 @@ def work_left() -> int:
     return MAX_WORK if current is None else max(min(MAX_WORK, current.left), 0)
 
 
+def take(work: int) -> None:
+    """Note work that was done; whether anything is left shows when more is to be done."""
+    current = _CURRENT.get()
+    if current is not None:
+        current.left -= work
+
+
 def use(work: int) -> None:
-    """Note work that was done, or is about to be, outside of an evaluation or in a whole one.
+    """Note work that is about to be done.
 
     :raises DialectError: kind ``limit`` where the allowance is used up.
     """
+    take(work)
     current = _CURRENT.get()
-    if current is None:
-        return
-    current.left -= work
-    if current.left < 0:
+    if current is not None and current.left < 0:
         raise limit_error("evaluating all this takes too long")

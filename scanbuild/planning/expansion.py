@@ -12,7 +12,7 @@ from scanbuild.planning.uniforms import describe
 
 MAX_COUNT: Final = 65535
 MAX_PASSES: Final = 131072
-INSTANCE_WORK: Final = 1 << 9
+INSTANCE_WORK: Final = 1 << 8
 """What one pass, or one round of a group, counts for, in the units of an evaluation's work."""
 
 COUNT_WORK: Final = 1 << 12

@@ -1,0 +1,1 @@
+"""Packages nobody would write, and what scanbuild makes of them."""
