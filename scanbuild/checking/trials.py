@@ -124,7 +124,7 @@ def run_trials(subject: Subject) -> Trials:
     outcomes += more
     return Trials(
         outcomes=tuple(outcomes),
-        samples=tuple(_samples(planner, outcomes, devices)),
+        samples=tuple(_samples(planner, outcomes, devices, started + 2 * DEADLINE_S)),
         devices=devices,
         complete=in_time and all_tried,
         planner=planner,
@@ -167,8 +167,10 @@ def _outcome(planner: Planner, trial: Trial, name: str, device: DeviceRecord) ->
     return Outcome(trial=trial, device=name, variant=plan.variant, ran=ran, outputs=outputs)
 
 
-def _samples(planner: Planner, outcomes: Iterable[Outcome], devices: Mapping[str, DeviceRecord]) -> Iterable[Sample]:
-    """The shaders of a few requests for each variant, of different dtypes as far as there are."""
+def _samples(
+    planner: Planner, outcomes: Iterable[Outcome], devices: Mapping[str, DeviceRecord], deadline: float
+) -> Iterable[Sample]:
+    """The shaders of a few requests for each variant, of different dtypes as far as there are, and is time."""
     counts: dict[str, int] = {}
     seen: set[tuple[str, str]] = set()
     for outcome in outcomes:
@@ -176,6 +178,8 @@ def _samples(planner: Planner, outcomes: Iterable[Outcome], devices: Mapping[str
         key = (outcome.variant, types)
         if not outcome.variant or key in seen or counts.get(outcome.variant, 0) >= SAMPLES:
             continue
+        if time.process_time() > deadline:
+            return
         seen.add(key)
         counts[outcome.variant] = counts.get(outcome.variant, 0) + 1
         programs = planner.programs(outcome.trial.request, devices[outcome.device], outcome.variant)

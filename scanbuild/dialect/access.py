@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 
 from .errors import value_error
+from .limits import SLICE_COST
 from .methods import OBJECT_METHODS, STRING_METHODS, bound
 from .operators import describe, is_string
 from .text import unit_length, units, well_formed
@@ -71,7 +72,7 @@ def slice_of(holder: Value, bounds: Callable[[], tuple[Value, Value, Value]], bu
     for value in (start, stop, step):
         if value is not UNDEFINED and type(value) not in (int, Whole):
             raise value_error(f"the bounds of a slice must be integers, not {describe(value)}" + _hint(value))
-    budget.spend(len(holder))
+    budget.spend(len(holder) * SLICE_COST)
     places = _places(len(holder), start, stop, 1 if step is UNDEFINED else step)
     if type(holder) is str:
         return well_formed("".join([holder[place] for place in places]))

@@ -65,6 +65,9 @@ CALL_WORK = MAX_WORK
 PLAN_WORK = 1 << 20
 """What a command that plans many calls may do for each, in addition to ``CALL_WORK`` for all."""
 
+SLICE_COST = 4
+"""What each element, or character, of what is sliced counts for."""
+
 SMALL = 256
 """Strings and lists up to this length are not counted when they are read."""
 
