@@ -47,7 +47,7 @@ LOOP_COST = 96
 ITERATION_COST = 24
 """What one loop iteration or macro call counts for by itself, in characters."""
 
-BODY_COST = 12
+BODY_COST = 14
 """What each node of the body of a loop or macro counts for, whenever it runs."""
 
 CALL_WEIGHT = 12
@@ -56,7 +56,7 @@ CALL_WEIGHT = 12
 EVALUATION_COST = 512
 """What one evaluation of an expression or template counts for by itself, where several share an allowance."""
 
-PARSE_COST = 128
+PARSE_COST = 256
 """What reading one character of an expression counts for that is too long to be kept."""
 
 CALL_WORK = MAX_WORK

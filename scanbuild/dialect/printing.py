@@ -53,7 +53,7 @@ def element_text(value: Value, budget: Budget) -> str:
     if kind is int or kind is Whole:
         return js_number_text(value)
     if kind is float:
-        budget.spend(NODE_COST)
+        budget.spend(2 * NODE_COST)
         return float_text(value)
     if value is None or value is UNDEFINED or value is BROKEN:
         return "undefined"

@@ -18,6 +18,7 @@ from scanbuild.planning.planner import PackageLike, Planner
 from scanbuild.planning.request import Request
 
 HASH_DIGITS = 8
+NAME_LENGTH = 100  # file systems end at 255
 INDEX = "index.json"
 TEST = "test.json"
 BENCH = "bench.json"
@@ -139,8 +140,8 @@ def render_cases(
 
 def file_name(variant: str, item: PassPlan, text: bytes) -> str:
     """``<variant>/<pass>.<short hash>.wgsl``; a pass id may hold signs that no path of a package may."""
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", item.id) or "pass"
-    return f"{variant}/{plain}.{hashlib.sha256(text).hexdigest()[:HASH_DIGITS]}.wgsl"
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", item.id)[:NAME_LENGTH] or "pass"
+    return f"{variant[:NAME_LENGTH]}/{plain}.{hashlib.sha256(text).hexdigest()[:HASH_DIGITS]}.wgsl"
 
 
 def unreached(manifest: Manifest, rendering: Rendering) -> list[Problem]:

@@ -126,6 +126,8 @@ class Watch:
     def _opened(self, path: Any, mode: Any, flags: Any) -> None:
         if isinstance(path, int):
             return
+        if not str(path).startswith("/") and isinstance(flags, int) and flags & os.O_DIRECTORY:
+            return  # a folder that is being removed, opened relative to another
         writing = any(char in mode for char in "wax+") if isinstance(mode, str) else bool(flags & _WRITING)
         self._need(path, (self.output,) if writing else self.readable, "written" if writing else "read", None)
 
@@ -389,7 +391,7 @@ def serve(home: Path) -> None:
     _limit_memory()
     print("{}", file=answers, flush=True)
     for line in sys.stdin:
-        faulthandler.dump_traceback_later(8, exit=False)
+        faulthandler.dump_traceback_later(45, exit=False)
         word = line.strip()
         verdict = handler.handle(int(word)) if word.isdigit() else handler.handle(0, word)
         faulthandler.cancel_dump_traceback_later()
