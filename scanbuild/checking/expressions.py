@@ -9,11 +9,11 @@ from typing import Final
 from jinja2 import nodes
 
 from scanbuild.checking.kinds import fails_undefined
-from scanbuild.checking.members import members_of
+from scanbuild.checking.members import Member, members_of
 from scanbuild.checking.places import shortened
 from scanbuild.checking.sites import STAGE_WORDS, Site
 from scanbuild.checking.subject import Subject
-from scanbuild.checking.syntax import Syntax, expression_syntax, member_of
+from scanbuild.checking.syntax import Syntax, expression_syntax, member_of, walk
 from scanbuild.dialect import CONSTANTS, HELPERS
 from scanbuild.errors import Problem
 from scanbuild.package.jsonfile import Path
@@ -74,6 +74,9 @@ FOREIGN: Final = {
 }
 _TEXT_WORDS: Final = frozenset({*LOGICAL_DTYPES, *WGSL_SCALARS.values()})
 _MAX_LINES: Final = 8
+_BESIDE: Final = 0.85
+"""A derive beside so much alike a name is what was meant, rather than the one of that name elsewhere."""
+
 _QUOTES: Final = "a literal text needs quotes of its own"
 _DOUBLED = re.compile(r"\b(and|or)\s+(and|or)\b")
 _FORMATTED = re.compile(r"(?<!\w)f['\"]")
@@ -225,6 +228,9 @@ def _name_hint(name: str, site: Site, syntax: Syntax, subject: Subject) -> str:
     if name in manifest.type_constraints:
         return f"a type variable stands alone in passes only; write `dtypes.{name}`"
     owner = _owner(name, subject)
+    beside = get_close_matches(name, visible.derives, 1, _BESIDE) if owner else []
+    if beside:
+        return f'did you mean "{beside[0]}"? `{name}` is a derive of {owner}'
     if owner:
         return f"`{name}` is a derive of {owner}, which is not visible here"
     if name in FOREIGN:
@@ -247,7 +253,50 @@ def _owner(name: str, subject: Subject) -> str:
 
 
 def unknown_members(subject: Subject) -> Iterator[Problem]:
-    """``attrs.x``, ``shapes.x`` and the like have to be declared; what is not is undefined, and often fails."""
+    """``attrs.x``, ``shapes.x`` and the like have to be declared; what is not is undefined, and often fails.
+
+    A member that lacks in several places is told once: where it is declared under a name that nothing reads and that
+    is almost the same, else at the first place.
+    """
+    groups: dict[tuple[str, str], list[Problem]] = {}
+    for found, problem in _unknown_members(subject):
+        groups.setdefault((found.holder, found.member), []).append(problem)
+    read = _members_read(subject) if any(len(problems) > 1 for problems in groups.values()) else set()
+    for (holder, member), problems in groups.items():
+        yield problems[0] if len(problems) == 1 else _member_told_once(holder, member, problems, subject, read)
+
+
+def _member_told_once(
+    holder: str, member: str, problems: list[Problem], subject: Subject, read: set[tuple[str, str] | None]
+) -> Problem:
+    worst = next((problem for problem in problems if problem.severity == "error"), problems[0])
+    places = sorted({problem.line for problem in problems if problem.line is not None})
+    key = {"tunables": "tunables", "attrs": "attributes", "args": "args"}.get(holder, "")
+    declared = subject.text.get((key,)) if key else None
+    near = get_close_matches(member, declared, 1) if isinstance(declared, dict) else []
+    if near and len(places) > 1 and (holder, near[0]) not in read:
+        return subject.text.problem(
+            (key, near[0]),
+            worst.rule,
+            f"nothing reads `{holder}.{near[0]}`, and `{holder}` has no member `{member}`, which is read elsewhere",
+            hint=f"is it misspelt? `{holder}.{member}` is read in lines {_listed(places)}",
+            key=True,
+            severity=worst.severity,
+            stage=worst.stage,
+        )
+    others = [line for line in places if line != worst.line]
+    more = f" (and in lines {_listed(others)})" if others else ""
+    return replace(worst, message=worst.message + more)
+
+
+def _members_read(subject: Subject) -> set[tuple[str, str] | None]:
+    """Every member that an expression or a template reads."""
+    trees = [syntax.pairs for _, syntax in each_tree(subject)]
+    trees += [tuple(walk(form.tree)) for form in subject.forms.values()]
+    return {member_of(node) for pairs in trees for node, _ in pairs}
+
+
+def _unknown_members(subject: Subject) -> Iterator[tuple[Member, Problem]]:
     for site in subject.sites:
         syntax = expression_syntax(site.text)
         if not any(len(read) > 1 for read in syntax.names.reads):
@@ -259,7 +308,7 @@ def unknown_members(subject: Subject) -> Iterator[Problem]:
             if found is None or found.member in found.known:
                 continue
             fails = not _is_guarded(syntax) and fails_undefined(node, parents, site.use)
-            yield subject.text.problem(
+            problem = subject.text.problem(
                 site.path,
                 "expression-member",
                 f"{site.words}: `{found.holder}` has no member `{found.member}`, so it is undefined"
@@ -269,6 +318,7 @@ def unknown_members(subject: Subject) -> Iterator[Problem]:
                 stage="call" if fails else "own",
                 within=(site.text, _member_offset(syntax, node)),
             )
+            yield found, problem
 
 
 def _is_guarded(syntax: Syntax) -> bool:

@@ -6,12 +6,14 @@ workgroup without a size, brackets that do not match, and elements of something 
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Final
 
 from scanbuild.checking.nojson import unclosed_bracket
 from scanbuild.checking.shaders import Rendered, rendered_passes, written_at
 from scanbuild.checking.subject import Subject
 from scanbuild.checking.trials import Trials
+from scanbuild.checking.words import ATTRIBUTES, BUILTIN_VALUES, FREQUENT, PREFIXES, WORDS
 from scanbuild.errors import Problem
 from scanbuild.package.report import nearest
 
@@ -23,14 +25,25 @@ _FOREIGN: Final = (
 )
 _DECLARES_WORD: Final = re.compile(r"\b(?:let|const|var|override|fn|alias|struct|return)\s*\Z")
 _NO_SIZE: Final = re.compile(r"@\s*workgroup_size\s*\(\s*\)")
-_ENTRY: Final = re.compile(r"(?:@\s*\w+(?:\s*\([^()]{0,200}\))?\s*)+fn\s+main\b")
-_ELEMENT: Final = re.compile(r"(?<![\w.@])([A-Za-z_]\w*)\s*\[")
+_ENTRY: Final = re.compile(r"(?:@\s*\w+(?:\s*\([^()]{0,200}\))?\s*){1,8}fn\s+main\b")
+_ELEMENT: Final = re.compile(r"(?<![\w.@])([A-Za-z_]\w*)\s*(?:\[|\.\s*[A-Za-z_])")
+_ATTRIBUTE: Final = re.compile(r"@\s*([A-Za-z_]\w*)")
+_BUILTIN: Final = re.compile(r"@\s*builtin\s*\(\s*(\w+)\s*\)")
+_NO_CODE: Final = re.compile(
+    r"@\s*\w+(?:\s*\([^()]{0,200}\))?|\b(?:enable|requires|diagnostic)\b[^;]{0,200};|\.\s*[A-Za-z_]\w*"
+)
+_NAME: Final = re.compile(r"(?<![\w.])[A-Za-z_]\w+")
+_ALIKE: Final = 0.8
+"""Words that are less alike are not taken for misspellings: this has to be certain."""
+
 _DECLARED: Final = re.compile(
-    r"(?<!\w)(?:(?:let|const|var(?:\s*<[^;>]{0,100}>)?|override|fn)\s+([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*:)"
+    r"(?<!\w)(?:(?:let|const|var(?:\s*<[^;>]{0,100}>)?|override|fn|struct|alias)\s+([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*:)"
 )
 _BRACKET: Final = re.compile(r"[()\[\]{}]")
 _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
 _MAX_TEXT: Final = 200_000
+_MAX_COMPARED: Final = 10_000
+_MAX_LINE: Final = 160
 
 
 def malformed_shaders(subject: Subject, trials: Trials) -> Iterator[Problem]:
@@ -74,18 +87,18 @@ def _open_bracket(bare: str) -> tuple[str, str, str] | None:
     if not opened:
         return None
     place = unclosed_bracket(bare)
-    line = bare.split("\n")[place[1] - 1].strip() if place is not None else ""
+    line = bare.split("\n")[place[1] - 1].strip()[:_MAX_LINE] if place is not None else ""
     return line, f"a `{opened[-1]}` is not closed", "the brackets do not match"
 
 
 def _line_of(text: str, offset: int) -> str:
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
-    return text[start : end if end >= 0 else len(text)].strip()
+    return text[start : end if end >= 0 else len(text)].strip()[:_MAX_LINE]
 
 
 def _undeclared(item: Rendered) -> tuple[str, str, str] | None:
-    """An element of something that is declared nowhere in the text."""
+    """An element or a member of something that is declared nowhere in the text; or a word that is almost declared."""
     bare = item.module.bare
     declared = {found[1] or found[2] for found in _DECLARED.finditer(bare)}
     bound = {binding.name for binding in item.item.bindings}
@@ -94,4 +107,20 @@ def _undeclared(item: Rendered) -> tuple[str, str, str] | None:
         if name not in declared and name not in bound:
             hint = nearest(name, sorted(declared | bound)) or f"the pass binds {', '.join(sorted(bound))}"
             return name, f"`{name}` is declared nowhere in the shader", hint
+    for pattern, words, what in ((_ATTRIBUTE, ATTRIBUTES, "attribute"), (_BUILTIN, BUILTIN_VALUES, "builtin value")):
+        for found in pattern.finditer(bare):
+            if found[1] not in words and nearest(found[1], sorted(words)):
+                return found[1], f"WGSL has no {what} `{found[1]}`", nearest(found[1], sorted(words))
+    return _misspelt(bare, declared | bound)
+
+
+def _misspelt(bare: str, declared: set[str]) -> tuple[str, str, str] | None:
+    """A word that is declared nowhere and almost like one that is."""
+    known = sorted(declared | FREQUENT)
+    names = dict.fromkeys(_NAME.findall(_NO_CODE.sub(" ", bare)))
+    unknown = [name for name in names if name not in declared and name not in WORDS and not name.startswith(PREFIXES)]
+    for name in unknown[: _MAX_COMPARED // max(1, len(known))]:
+        near = [] if name in FREQUENT else get_close_matches(name, known, 1, _ALIKE)
+        if near:
+            return name, f"`{name}` is declared nowhere in the shader", f'did you mean "{near[0]}"?'
     return None

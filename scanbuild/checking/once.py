@@ -14,6 +14,9 @@ from scanbuild.package.jsonfile import Path, parse_path
 _PASS: Final = re.compile(r"variant `[^`]+`, pass `[^`]+`")
 _VARIANT: Final = re.compile(r"variant `([^`]+)`")
 _OF_PASSES: Final = frozenset({"unused-binding", "workgroup-size", "overshoot", "fold", "array-length"})
+_LACKS: Final = re.compile(r"the members? .+ must be given")
+_MEANT: Final = re.compile(r'did you mean "(\w+)"\?')
+_NO_MEMBER: Final = re.compile(r"`(\w+)` has no member `(\w+)`")
 _INCOMPLETE: Final = frozenset({"missing", "binding", "dispatch"})
 _MAX_LINES: Final = 8
 
@@ -31,7 +34,31 @@ def load_problems(problems: Iterable[Problem]) -> list[Problem]:
         for problem in found
         if problem.rule not in _INCOMPLETE or (problem.file, parse_path(problem.path)) not in misspelt
     ]
-    return _repeated(_unswapped(left))
+    return _repeated(_unswapped(_without_lacks(left)))
+
+
+def _without_lacks(problems: list[Problem]) -> list[Problem]:
+    """Members that a case file lacks, beside one whose name is misspelt: the misspelling is the mistake."""
+    lacking: dict[tuple[str, Path], str] = {}
+    for problem in problems:
+        if problem.rule == "schema" and _LACKS.match(problem.message):
+            lacking[problem.file, parse_path(problem.path)] = problem.message
+    causes: dict[tuple[str, Path], Problem] = {}
+    for problem in problems:
+        meant = _MEANT.match(problem.hint) if problem.rule == "unknown-member" else None
+        parent = (problem.file, parse_path(problem.path)[:-1])
+        if meant is None or parent not in lacking:
+            continue
+        if parent not in causes or re.search(rf"\b{meant[1]}\b", lacking[parent]):
+            causes[parent] = problem
+    return [problem for problem in problems if _cause_of(problem, causes) in (None, problem)]
+
+
+def _cause_of(problem: Problem, causes: dict[tuple[str, Path], Problem]) -> Problem | None:
+    path = parse_path(problem.path)
+    if problem.rule == "schema" and _LACKS.match(problem.message):
+        return causes.get((problem.file, path))
+    return causes.get((problem.file, path[:-1])) if problem.rule == "unknown-member" else None
 
 
 def _unswapped(problems: list[Problem]) -> list[Problem]:
@@ -64,14 +91,24 @@ def _repeated(problems: list[Problem]) -> list[Problem]:
 def static_problems(problems: list[Problem]) -> list[Problem]:
     """Where a name is unknown, what it was meant to read seems to be unused, and what is called of it not to exist."""
     unknown = {(problem.file, problem.path) for problem in problems if problem.rule == "expression-name"}
-    if not unknown:
-        return problems
-    return [
-        problem
+    members = {
+        found[0]
         for problem in problems
-        if not problem.rule.startswith("unused-")
-        and not (problem.rule == "method" and (problem.file, problem.path) in unknown)
-    ]
+        if problem.rule == "expression-member" and problem.severity == "error"
+        for found in _NO_MEMBER.finditer(problem.message)
+    }
+    prints_nothing = any(problem.rule in ("undefined-name", "undefined-member") for problem in problems)
+    left = []
+    for problem in problems:
+        is_echo = (
+            (problem.rule.startswith("unused-") and (unknown or members))
+            or (problem.rule == "unused-derive" and prints_nothing)
+            or (problem.rule == "method" and (problem.file, problem.path) in unknown)
+            or (problem.rule == "undefined-member" and problem.message in members)
+        )
+        if not is_echo:
+            left.append(problem)
+    return left
 
 
 def trial_problems(problems: list[Problem]) -> list[Problem]:
@@ -94,7 +131,10 @@ def explained(problems: list[Problem], subject: Subject) -> list[Problem]:
 
     It becomes an error where a case, or the text of a shader, fails because of it.
     """
-    return _explained_texts(_explained_variants(_explained_cases(problems, subject)))
+    left = _explained_texts(_explained_variants(_explained_cases(problems, subject)))
+    if any(problem.rule in ("undefined-name", "undefined-member") for problem in left):
+        return [problem for problem in left if problem.rule != "unused-binding"]
+    return left
 
 
 def _explained_cases(problems: list[Problem], subject: Subject) -> list[Problem]:

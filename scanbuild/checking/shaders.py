@@ -19,6 +19,7 @@ from scanbuild.planning.uniforms import number_text, padded_fields
 from scanbuild.planning.wgsl import enabled_extensions
 
 _FOLD: Final = 65535
+_COMMENT: Final = re.compile(r"\{#.{0,2000}?#\}|//[^\n]*", re.DOTALL)
 _COMMON_STORAGE_BUFFERS: Final = 8
 _FEATURES: Final = {"f16": "shader-f16", "subgroups": "subgroups", "subgroup_size_control": "subgroup-size-control"}
 
@@ -130,7 +131,8 @@ def undeclared_bindings(subject: Subject, trials: Trials) -> Iterator[Problem]:
 
 
 def uniform_members(subject: Subject, trials: Trials) -> Iterator[Problem]:
-    """A shader that takes a member of a uniform which its struct does not have."""
+    """A shader that takes a member of a uniform which its struct does not have; of a shared binding once."""
+    told: set[tuple[str, str]] = set()
     for item in rendered_passes(subject, trials):
         for binding in item.item.bindings:
             if binding.buffer != "uniform" or not item.module.has_uniform(binding.name, binding.struct_name):
@@ -139,7 +141,8 @@ def uniform_members(subject: Subject, trials: Trials) -> Iterator[Problem]:
             if f"struct {binding.struct_name} {{ {known[0]}: " not in item.module.bare:
                 continue  # declared by hand
             for member in item.module.members(binding.name):
-                if member not in known:
+                if member not in known and (binding.name, member) not in told:
+                    told.add((binding.name, member))
                     problem = Problem(
                         message=f"{item.words}: the uniform `{binding.name}` has no field `{member}`",
                         rule="uniform-field",
@@ -151,11 +154,22 @@ def uniform_members(subject: Subject, trials: Trials) -> Iterator[Problem]:
 
 
 def written_at(subject: Subject, item: Rendered, text: str) -> tuple[str, int, int]:
-    """Where a text of a shader is written, as far as the template shows it."""
+    """Where a text of a shader is written, outside of comments, as far as the template shows it.
+
+    Of a whole line that is not found, since parts of it were printed, the beginning is looked for.
+    """
     form = subject.forms[item.item.shader]
-    end = r"\b" if text[-1:].isalnum() else ""
-    found = re.search(rf"(?<![.\w]){re.escape(text)}{end}", form.expanded.text) if form.expanded and text else None
-    return form.expanded.place(found.start()) if found and form.expanded is not None else (form.shader, 1, 1)
+    if form.expanded is None or not text:
+        return form.shader, 1, 1
+    bare = _COMMENT.sub(lambda found: " " * len(found[0]), form.expanded.text)
+    words = text.split(" ")
+    for count in range(len(words), 0, -1):
+        part = " ".join(words[:count])
+        end = r"\b" if part[-1:].isalnum() else ""
+        found = re.search(rf"(?<![.\w]){re.escape(part)}{end}", bare)
+        if found and (count > 1 or part == text):
+            return form.expanded.place(found.start())
+    return form.shader, 1, 1
 
 
 def unused_bindings(subject: Subject, trials: Trials) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Final
 
 from jinja2 import nodes
@@ -16,6 +17,7 @@ from scanbuild.dialect import CONSTANTS, HELPERS, DialectError
 from scanbuild.errors import Problem, Severity, Stage
 from scanbuild.package.model import Pass, RepeatGroup, Variant
 from scanbuild.package.report import nearest
+from scanbuild.package.source import SHARED_FOLDER
 
 _TEMPLATE_NAMES: Final = frozenset({"env", "range", "raise_exception", "namespace", "loop", "caller"})
 _TAG: Final = re.compile(
@@ -23,16 +25,31 @@ _TAG: Final = re.compile(
     re.DOTALL,
 )
 _ASSIGNS: Final = re.compile(r"(?<![=!<>])=(?!=)")
+_SHARED: Final = f"{SHARED_FOLDER}/"
 _MEMBER: Final = re.compile(r"[.\[]\s*[\"']?")
 _LANGUAGE: Final = frozenset({"range", "raise_exception", "namespace", *CONSTANTS})
 
 
 def template_errors(subject: Subject) -> Iterator[Problem]:
     """Every shader has to expand and to parse, branches that are not taken included."""
+    told: dict[str, Problem] = {}
     for shader, form in subject.forms.items():
         if form.error is None:
             continue
+        if _SHARED in form.error.message and not any(path.startswith(_SHARED) for path in subject.templates):
+            told.setdefault(_SHARED, _without_shared(subject, shader, form.error))
+            continue
         yield _unclosed(subject, form) or _runaway(subject, form) or _dialect_problem(subject, shader, form.error)
+
+    yield from told.values()
+
+
+def _without_shared(subject: Subject, shader: str, error: DialectError) -> Problem:
+    """A copy of a package without the folder that its templates share with others: one mistake, however often."""
+    message = f"{error.message.partition(' among')[0]}: there is no folder `{SHARED_FOLDER}` beside the package"
+    hint = f"copy `{SHARED_FOLDER}` along with the package; its templates include from there"
+    problem = Problem(message=message, rule="template-include", hint=hint, stage="call")
+    return subject.template_problem(problem, error.file or shader, error.line, error.column)
 
 
 def _unclosed(subject: Subject, form: TemplateForm) -> Problem | None:
@@ -166,7 +183,8 @@ def undefined_names(subject: Subject) -> Iterator[Problem]:
             message += ", and using it like this fails" if fails else "; it prints as nothing"
             severity: Severity = "error" if fails else "warning"
             stage: Stage = "call" if fails else "own"
-            hint = _name_hint(name, contexts[shader][0][1], subject, form)
+            where_lacking = next(visible for _, visible in contexts[shader] if name not in visible.bare)
+            hint = _name_hint(name, where_lacking, subject, form)
             problem = Problem(message=message, rule="undefined-name", hint=hint, severity=severity, stage=stage)
             yield subject.template_problem(problem, *form.place(offset))
 
@@ -210,7 +228,9 @@ def _name_hint(name: str, visible: Visible, subject: Subject, form: TemplateForm
     if name in ("resourceDeclarations", "declarations", "bindings"):
         return "write `env.wgsl.resourceDeclarations`"
     if any(name in variant.derive or _in_pass(name, variant) for variant in manifest.variants):
-        return f"`{name}` is a derive of another variant or pass"
+        beside = get_close_matches(name, visible.derives, 1, 0.85)
+        meant = f'did you mean "{beside[0]}"? ' if beside else ""
+        return f"{meant}`{name}` is a derive of another variant or pass"
     return nearest(name, [*form.names.bound, *visible.bare, *HELPERS, *_TEMPLATE_NAMES])
 
 
