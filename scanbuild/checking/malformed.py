@@ -44,6 +44,7 @@ _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
 _MAX_TEXT: Final = 200_000
 _MAX_COMPARED: Final = 10_000
 _MAX_LINE: Final = 160
+_MAX_ATTRIBUTES: Final = 200
 
 
 def malformed_shaders(subject: Subject, trials: Trials) -> Iterator[Problem]:
@@ -108,9 +109,10 @@ def _undeclared(item: Rendered) -> tuple[str, str, str] | None:
             hint = nearest(name, sorted(declared | bound)) or f"the pass binds {', '.join(sorted(bound))}"
             return name, f"`{name}` is declared nowhere in the shader", hint
     for pattern, words, what in ((_ATTRIBUTE, ATTRIBUTES, "attribute"), (_BUILTIN, BUILTIN_VALUES, "builtin value")):
-        for found in pattern.finditer(bare):
-            if found[1] not in words and nearest(found[1], sorted(words)):
-                return found[1], f"WGSL has no {what} `{found[1]}`", nearest(found[1], sorted(words))
+        for name in list(dict.fromkeys(pattern.findall(bare)))[:_MAX_ATTRIBUTES]:
+            near = "" if name in words else nearest(name, sorted(words))
+            if near:
+                return name, f"WGSL has no {what} `{name}`", near
     return _misspelt(bare, declared | bound)
 
 
