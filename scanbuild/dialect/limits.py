@@ -56,7 +56,7 @@ CALL_WEIGHT = 12
 EVALUATION_COST = 512
 """What one evaluation of an expression or template counts for by itself, where several share an allowance."""
 
-PARSE_COST = 256
+PARSE_COST = 400
 """What reading one character of an expression counts for that is too long to be kept."""
 
 CALL_WORK = MAX_WORK

@@ -13,11 +13,13 @@ from scanbuild.errors import CallError, Problem, raise_if_any
 from scanbuild.package.jsonfile import json_path
 from scanbuild.package.model import Json, Manifest
 from scanbuild.planning.device import DeviceRecord
+from scanbuild.planning.failures import charge
 from scanbuild.planning.plan import PassPlan, Plan
 from scanbuild.planning.planner import PackageLike, Planner
 from scanbuild.planning.request import Request
 
 HASH_DIGITS = 8
+KEEP_WORK = 1000  # for each pass, in the units of an evaluation's work
 NAME_LENGTH = 100  # file systems end at 255
 INDEX = "index.json"
 TEST = "test.json"
@@ -95,6 +97,7 @@ class _Renderer:
 
     def keep(self, plan: Plan) -> Outcome:
         """Take up the texts of a plan."""
+        charge(len(plan.passes) * KEEP_WORK, f"variant `{plan.variant}`")
         files = []
         for item in plan.passes:
             text = item.wgsl.encode()

@@ -16,6 +16,9 @@ from tests.robustness.explosions import EXPLOSIONS
 from tests.robustness.hostile import EXPRESSIONS, NAMES, NO_NUMBERS, NUMBERS, TEMPLATES
 
 JSON_FILES = ("manifest.json", "manifest.json", "manifest.json", "test.json", "metadata.json", "bench.json")
+LARGEST = 17 * 2**20
+"""Files are cut there, which is more than scanbuild reads of one."""
+
 STAGES = ("json", "json", "json", "expression", "expression", "template", "bytes", "file", "shape", "explosion")
 
 
@@ -68,7 +71,7 @@ class Mutation:
             self.texts[name] = dump(value, self.chance)
         if self.chance.random() < 0.5:
             self.texts.pop("metadata.json", None)  # then commands take it for a source package
-        written = {name: text.encode("utf-8", "surrogatepass") for name, text in self.texts.items()}
+        written = {name: text.encode("utf-8", "surrogatepass")[:LARGEST] for name, text in self.texts.items()}
         self.mutant.files = {**written, **self.mutant.files}
         return self.mutant
 
@@ -77,7 +80,7 @@ class Mutation:
         if name not in self.values:
             try:
                 self.values[name] = json.loads(self.texts[name])
-            except (KeyError, ValueError):
+            except (KeyError, ValueError, RecursionError):
                 self.values[name] = {}
         return self.values[name]
 

@@ -206,6 +206,7 @@ class Handler:
 
     def handle(self, seed: int, trouble: str = "") -> Verdict:
         """Everything, for one seed; with a trouble, what the watch is there to see happens in between."""
+        _limit_memory(None)
         package = mutant(seed)
         verdict = Verdict(seed=seed, base=package.base, log=package.log)
         work = self.home / "work"
@@ -215,6 +216,8 @@ class Handler:
         write(package, folder)
         output.mkdir()
         before = _snapshot(work)
+        gc.collect()
+        _limit_memory(MEMORY)
         steps = self._steps(package, folder, output) if not trouble else [("trouble", lambda: make(trouble, folder))]
         for name, step in steps:
             gc.collect()  # each command would have a process of its own
@@ -375,9 +378,11 @@ def pace() -> float:
     return max(1.0, (time.process_time() - start) / USUAL_S)
 
 
-def _limit_memory() -> None:
+def _limit_memory(more: int | None) -> None:
+    """Let the process have so many bytes more than it has now, or all it wants."""
     now = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, now + MEMORY))
+    soft = resource.RLIM_INFINITY if more is None else now + more
+    resource.setrlimit(resource.RLIMIT_AS, (soft, resource.RLIM_INFINITY))
 
 
 def serve(home: Path) -> None:
@@ -388,7 +393,6 @@ def serve(home: Path) -> None:
     handler = Handler(home)
     bases()
     handler.handle(0)  # imports everything, so that no seed pays for it
-    _limit_memory()
     print("{}", file=answers, flush=True)
     for line in sys.stdin:
         faulthandler.dump_traceback_later(45, exit=False)
