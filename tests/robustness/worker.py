@@ -317,7 +317,7 @@ def make(trouble: str, folder: Path) -> tuple[int, str]:
             while time.process_time() < end:
                 pass
         case "memory":
-            return len(bytearray(MEMORY + 2**20)), ""
+            return len(bytearray(MEMORY + MEMORY // 4)), ""
         case "read":
             Path("/etc/passwd").read_bytes()
         case "write":
