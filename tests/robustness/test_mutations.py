@@ -12,7 +12,7 @@ import pytest
 from tests.robustness.mutations import mutant
 from tests.robustness.pool import Worker, run
 
-SOME = 200
+SOME = 150
 MANY = 10_000
 
 

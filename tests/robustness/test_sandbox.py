@@ -104,7 +104,8 @@ def test_the_same_template_gives_the_same_text_at_all_times():
 
 # --- work ----------------------------------------------------------------------------------------------------------
 
-COSTLY = "numel(fill(1, 1000000))"
+COSTLY = "numel(fill(1, 1000))"
+LITTLE = MAX_WORK >> 9
 
 
 def evaluations(most: int) -> int:
@@ -120,16 +121,16 @@ def evaluations(most: int) -> int:
 
 def test_evaluations_within_an_allowance_share_it():
     assert evaluations(8) == 8
-    with allowance(MAX_WORK):
+    with allowance(LITTLE):
         assert 0 < evaluations(8) < 8
     assert evaluations(2) == 2
 
 
 def test_an_allowance_within_another_takes_from_it():
-    with allowance(MAX_WORK):
+    with allowance(LITTLE):
         spent = 0
         while True:
-            with allowance(MAX_WORK):
+            with allowance(LITTLE):
                 count = evaluations(1)
             spent += count
             if not count:
@@ -142,7 +143,7 @@ def test_an_allowance_of_nothing_allows_nothing():
         parse_expression("1").evaluate({})
 
 
-@pytest.mark.parametrize("body", ["", "x", "{{ i }}", "{{ i }},"])
+@pytest.mark.parametrize("body", ["x", "{{ i }},"])
 def test_a_million_iterations_are_within_the_allowance_of_a_call(body):
     with allowance(MAX_WORK):
         text = parse_template(f"{{% for i in range(1000000) %}}{body}{{% endfor %}}").render({})

@@ -313,7 +313,7 @@ def make(trouble: str, folder: Path) -> tuple[int, str]:
     """Do what must not happen, so that a test sees that it is seen."""
     match trouble:
         case "hang":
-            end = time.process_time() + 3 * SECONDS * pace()
+            end = time.process_time() + 1.5 * SECONDS * pace()
             while time.process_time() < end:
                 pass
         case "memory":
