@@ -55,9 +55,10 @@ def suppress(
         used.update(covering)
         if not covering:
             left.append(problem)
+    suppressed = len(problems) - len(left)
     left += [_idle(item, problems) for item in active if item not in used]
     left += [_incomplete(item) for item in allowances if item not in active]
-    return left, len(problems) - sum(problem in problems for problem in left)
+    return left, suppressed
 
 
 def _in_json(texts: Iterable[JsonText]) -> Iterator[Allowance]:

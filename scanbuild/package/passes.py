@@ -37,6 +37,9 @@ PASS_KEYS: Final = (
 )
 DISPATCH_FORMS: Final = (("x", "y", "z"), ("threads", "workgroupSize"), ("workgroups",))
 COLLECTIVES_WIDTHS: Final = (4, 8, 16, 32, 64, 128)
+MAX_LABEL: Final = 1024
+"""So much of ``<op id>.<variant id>`` goes into a default name, a mere label: a manifest can have many passes."""
+
 MAX_GROUP_DEPTH: Final = 32
 """Repeat groups may nest this deep here. The loader has no limit; more than three levels have not been seen."""
 
@@ -164,7 +167,7 @@ def _parse_pass(node: Node, position: int, around: Surroundings) -> Pass | None:
     profile = node.get("profile")
     return Pass(
         id=pass_id,
-        name=text(node.get("name"), "the name of a pass", default=f"{around.label}.{pass_id}"),
+        name=text(node.get("name"), "the name of a pass", default=f"{around.label[:MAX_LABEL]}.{pass_id}"),
         shader=text(required(node, "shader", "a pass"), "shader"),
         bindings=tuple(binding for binding in bindings if binding is not None),
         dispatch=_parse_dispatch(required(node, "dispatch", "a pass")),
