@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
@@ -144,7 +144,7 @@ def check_subject(subject: Subject, *, planning: bool = True) -> list[Problem]:
 def apply(rules: Iterable[Rule], subject: Subject) -> list[Problem]:
     """The problems of some rules."""
     with allowance(STATIC_WORK):
-        return list(chain.from_iterable(rule(subject) for rule in rules))
+        return list(chain.from_iterable(islice(rule(subject), MAX_PROBLEMS) for rule in rules))
 
 
 def _result(path: Path, read: Read, problems: list[Problem]) -> CheckResult:

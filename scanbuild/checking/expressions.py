@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import islice
 from typing import Final
 
 from jinja2 import nodes
@@ -74,6 +75,12 @@ FOREIGN: Final = {
 }
 _TEXT_WORDS: Final = frozenset({*LOGICAL_DTYPES, *WGSL_SCALARS.values()})
 _MAX_LINES: Final = 8
+_MAX_NAMES: Final = 20
+"""So many unknown names of one expression are told."""
+
+_MAX_LACKING: Final = 500
+"""So many of all expressions."""
+
 _BESIDE: Final = 0.85
 """A derive beside so much alike a name is what was meant, rather than the one of that name elsewhere."""
 
@@ -147,7 +154,7 @@ def unknown_names(subject: Subject) -> Iterator[Problem]:
     like it, that derive is what is misspelt.
     """
     groups: dict[tuple[str, str], list[Problem]] = {}
-    for name, problem in _unknown_names(subject):
+    for name, problem in islice(_unknown_names(subject), _MAX_LACKING):
         guess = not problem.hint or problem.hint.startswith(("did you mean", _QUOTES))
         groups.setdefault((name, "" if guess else problem.hint), []).append(problem)
     for (name, _), problems in groups.items():
@@ -194,9 +201,8 @@ def _unknown_names(subject: Subject) -> Iterator[tuple[str, Problem]]:
     for site in subject.sites:
         syntax = expression_syntax(site.text)
         known = site.visible.bare
-        for name in sorted(syntax.names.required):
-            if name in known or name in HELPERS or name in CONSTANTS:
-                continue
+        unknown = [name for name in syntax.names.required - known if name not in HELPERS and name not in CONSTANTS]
+        for name in sorted(unknown)[:_MAX_NAMES]:
             where = syntax.written(syntax.names.first_offset[name])
             yield (
                 name,

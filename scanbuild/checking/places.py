@@ -55,6 +55,8 @@ class JsonText:
         if self.get(path) != written:
             return line, column
         start = self._offset(line, column)
+        if "\\" not in self.text[start + 1 : start + 1 + offset]:
+            return line, column + 1 + offset
         raw = self.text[start + 1 : start + 1 + 12 * offset]
         width = 0
         for count, found in enumerate(_CHARACTER.finditer(raw), start=1):

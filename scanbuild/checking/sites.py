@@ -67,10 +67,9 @@ class Site:
 
     def definition(self, name: str) -> Json | Absent:
         """What a derive's name stands for here."""
-        if name in self.visible.derives:
-            for level in reversed(self.levels):
-                if name in level:
-                    return level[name]
+        for level in reversed(self.levels):
+            if name in level:
+                return level[name] if name in self.visible.derives else ABSENT
         return ABSENT
 
 

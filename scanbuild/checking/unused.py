@@ -1,6 +1,6 @@
 """Rules on what is declared and never read."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from scanbuild.checking.places import JsonText
@@ -38,8 +38,12 @@ def _is_complete(subject: Subject) -> bool:
     return readable and shaders <= subject.forms.keys()
 
 
-def _reads_name(reads: Reads, name: str) -> bool:
-    return ("derive",) in reads or ("derive", name) in reads or any(read[0] == name for read in reads)
+def _unread_derives(declared: Iterable[str], reads: Reads, dollars: Collection[str]) -> list[str]:
+    """Which of the declared derives nobody reads, by name or through ``derive``."""
+    if ("derive",) in reads:
+        return []
+    bare = {read[0] for read in reads}
+    return [name for name in declared if not (name in bare or ("derive", name) in reads or name in dollars)]
 
 
 def unused_derives(subject: Subject) -> Iterator[Problem]:
@@ -48,22 +52,21 @@ def unused_derives(subject: Subject) -> Iterator[Problem]:
         return
     dollars = _dollars(subject)
     everything = _reads_of(subject.sites) | _template_reads(subject, subject.forms)
-    for name in subject.manifest.derive:
-        if not _reads_name(everything, name) and name not in dollars:
-            yield _unused_derive(subject.text, ("derive", name), name, "nothing")
+    for name in _unread_derives(subject.manifest.derive, everything, dollars):
+        yield _unused_derive(subject.text, ("derive", name), name, "nothing")
     for path, variants in _written_variants(subject).items():
         reads = _reads_of(
             site for site in subject.sites if site.path[: len(path)] == path or site.path[0] == "bindings"
         )
         reads |= _template_reads(subject, (shader for variant in variants for shader in variant.shaders))
-        for name in dict.fromkeys(name for variant in variants for name in variant.derive):
-            if not _reads_name(reads, name) and name not in dollars:
-                yield _unused_derive(subject.text, (*path, "derive", name), name, f"nothing in `{variants[0].id}`")
+        for name in _unread_derives(
+            dict.fromkeys(name for variant in variants for name in variant.derive), reads, dollars
+        ):
+            yield _unused_derive(subject.text, (*path, "derive", name), name, f"nothing in `{variants[0].id}`")
         for item in (item for variant in variants for item in variant.all_passes()):
-            for name in item.derive:
-                if not _reads_name(reads, name) and name not in dollars:
-                    place = (*parse_path(item.path), "derive", name)
-                    yield _unused_derive(subject.text, place, name, f"nothing in pass `{item.id}`")
+            for name in _unread_derives(item.derive, reads, dollars):
+                place = (*parse_path(item.path), "derive", name)
+                yield _unused_derive(subject.text, place, name, f"nothing in pass `{item.id}`")
 
 
 def _written_variants(subject: Subject) -> dict[Path, list[Variant]]:

@@ -32,12 +32,12 @@ class DialectError(Exception):
         return f"{place}: {self.message}" if place else self.message
 
 
-def nearest(word: str, names: Iterable[str]) -> str | None:
+def nearest(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The name most like a word, looked for among a few hundred of a usual length: comparing takes long."""
     if len(word) > MAX_COMPARED:
         return None
     usual = (name for name in names if len(name) <= MAX_COMPARED)
-    return next(iter(get_close_matches(word, islice(usual, MAX_NAMES), 1)), None)
+    return next(iter(get_close_matches(word, islice(usual, MAX_NAMES), 1, cutoff)), None)
 
 
 def value_error(message: str) -> DialectError:

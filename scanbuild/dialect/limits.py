@@ -47,11 +47,17 @@ LOOP_COST = 96
 ITERATION_COST = 24
 """What one loop iteration or macro call counts for by itself, in characters."""
 
-BODY_COST = 14
+BODY_COST = 24
 """What each node of the body of a loop or macro counts for, whenever it runs."""
 
 CALL_WEIGHT = 12
 """How many nodes a macro call counts for beside those of the macro's body."""
+
+TAG_COST = 3000
+"""What parsing one tag of a template counts for, where several parsings share an allowance."""
+
+NUMBER_COST = 8
+"""What printing a whole number counts for."""
 
 EVALUATION_COST = 512
 """What one evaluation of an expression or template counts for by itself, where several share an allowance."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .collation import collation_key
 from .errors import limit_error, value_error
-from .limits import ITEM_COST, MAX_TEXT, NODE_COST
+from .limits import ITEM_COST, MAX_TEXT, NODE_COST, NUMBER_COST
 from .text import float_text, js_number_text
 from .values import BROKEN, HOLE, UNDEFINED, Budget, Namespace, Native, Value, Whole
 
@@ -51,6 +51,7 @@ def element_text(value: Value, budget: Budget) -> str:
     if kind is bool:
         return "true" if value else "false"
     if kind is int or kind is Whole:
+        budget.spend(NUMBER_COST)
         return js_number_text(value)
     if kind is float:
         budget.spend(2 * NODE_COST)

@@ -7,7 +7,7 @@ from jinja2 import nodes
 
 from .compiler import Compiler, Run, call, placed
 from .errors import DialectError, limit_error, value_error
-from .limits import BODY_COST, CALL_WEIGHT, ITERATION_COST, LOOP_COST, MAX_CALL_DEPTH, MAX_STEPS, MAX_TEXT
+from .limits import BODY_COST, CALL_WEIGHT, ITERATION_COST, LOOP_COST, MAX_CALL_DEPTH, MAX_STEPS, MAX_TEXT, SLICE_COST
 from .names import special_arguments
 from .operators import describe, truthy
 from .printing import text_of
@@ -141,7 +141,7 @@ class StatementCompiler(Compiler):
             try:
                 items = _iterated(iterable(inner), names)
                 scope.budget.spend(LOOP_COST)
-                scope.budget.charge(items)
+                scope.budget.spend(len(items) * SLICE_COST)
                 if test is not None:
                     items = [item for item in items if _selected(test, item, names, inner)]
                 return _loop(items, names, body, otherwise, inner, weight)
@@ -237,6 +237,8 @@ def _weight(body: list[nodes.Node]) -> int:
     pending, count = list(body), 0
     while pending:
         node = pending.pop()
+        if isinstance(node, nodes.TemplateData):
+            continue
         count += 1
         if isinstance(node, nodes.For):
             pending.append(node.iter)

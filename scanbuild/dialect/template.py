@@ -7,13 +7,14 @@ from jinja2 import nodes
 from .errors import DialectError
 from .functions import CONSTANTS, NAMESPACE, TEMPLATE_BUILTINS
 from .includes import Expanded
-from .limits import MAX_TEMPLATE_LENGTH
+from .limits import MAX_TEMPLATE_LENGTH, TAG_COST
 from .names import collect
 from .parser import parse
 from .scope import Root
 from .source import Source, preprocess
 from .statements import Jump, StatementCompiler
 from .values import Plain
+from .work import use
 
 _FIXED = frozenset(CONSTANTS) | {"range", "raise_exception", "namespace"}
 
@@ -80,6 +81,7 @@ def parse_template(text: str | Expanded) -> Template:
     if len(written) > MAX_TEMPLATE_LENGTH:
         raise DialectError("limit", f"a template of more than {MAX_TEMPLATE_LENGTH} characters")
     source = preprocess(written)
+    use((written.count("{{") + written.count("{%")) * TAG_COST)
     try:
         tree, bad_targets = parse(source.text)
         if bad_targets:

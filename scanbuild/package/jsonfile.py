@@ -158,6 +158,17 @@ def duplicate_keys(text: str, file: str = "") -> list[Problem]:
     return [_duplicate(text, file, path, offset) for path, offset in _duplicate_places(text, set(doubled))]
 
 
+def holds_more_than(value: Json, limit: int) -> bool:
+    """Whether there are more values in a value than the limit, it and all objects and lists included."""
+    pending, count = [value], 0
+    while pending and count <= limit:
+        node = pending.pop()
+        count += 1
+        if isinstance(node, dict | list):
+            pending.extend(node.values() if isinstance(node, dict) else node)
+    return count > limit
+
+
 def value_at(value: Json, path: Path) -> Json:
     """The member of a JSON value at a path; KeyError or IndexError where there is none."""
     for part in path:

@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from scanbuild.errors import LoadError, Problem, raise_if_any
 from scanbuild.package.contract import parse_args, parse_contract
-from scanbuild.package.jsonfile import MAX_DEPTH, Path, parse_json_at_load
+from scanbuild.package.jsonfile import MAX_DEPTH, Path, holds_more_than, parse_json_at_load
 from scanbuild.package.model import ABSENT, Json, Manifest
 from scanbuild.package.parameters import parse_attributes, parse_derive
 from scanbuild.package.report import Node, Report, shown
@@ -57,6 +57,10 @@ _ADVICE: Final = {
 }
 
 
+MAX_VALUES: Final = 100_000
+"""A manifest may hold this many JSON values. Published ones hold less than a twentieth of it."""
+
+
 def read_manifest(text_of_file: str, file: str = "manifest.json") -> Manifest:
     """The manifest in a JSON text. Raises LoadError with every problem the loader would refuse it for, located."""
     manifest, report = check_manifest(parse_json_at_load(text_of_file, file))
@@ -73,6 +77,9 @@ def parse_manifest(value: Json) -> tuple[Manifest | None, list[Problem]]:
 def check_manifest(value: Json) -> tuple[Manifest | None, Report]:
     """The manifest, None if there is an error; and the report, which can tell the places in the text."""
     report = Report()
+    if holds_more_than(value, MAX_VALUES):
+        report.add((), "limit-values", f"the manifest holds more than {MAX_VALUES} JSON values")
+        return None, report
     cleaned = _clean(value, (), report)
     node = Node(cleaned, (), report)
     manifest = _parse(node) if expect_object(node, "a manifest") is not None else None

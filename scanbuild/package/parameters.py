@@ -21,6 +21,9 @@ from scanbuild.package.values import (
 )
 from scanbuild.package.vocabulary import RESERVED_NAMES
 
+MAX_DERIVES: Final = 400
+"""So many derives may stand in one place: each sees all before it. Published packages have a few dozen."""
+
 ATTRIBUTE_KEYS: Final = ("default", "description")
 CONSTRAINT_KEYS: Final = ("required", "values")
 
@@ -129,6 +132,9 @@ def _parse_tunable(node: Node, name: str) -> Json:
 def parse_derive(node: Node | None, type_variables: Collection[str]) -> Mapping[str, Json]:
     """Name -> unevaluated value, in the order of the file."""
     if node is None or expect_object(node, "derive") is None:
+        return {}
+    if isinstance(node.value, dict) and len(node.value) > MAX_DERIVES:
+        node.fail("limit-derives", f"{len(node.value)} derives in one place; {MAX_DERIVES} are the limit")
         return {}
     for name, item in node.members():
         if name == "$use":

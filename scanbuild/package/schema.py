@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from scanbuild.errors import Problem
-from scanbuild.package.jsonfile import json_path, locate
+from scanbuild.package.jsonfile import holds_more_than, json_path, locate
 from scanbuild.package.model import Json
 from scanbuild.package.text import printable
 from scanbuild.resources import data_folder
@@ -31,7 +31,7 @@ MAX_VALUES: Final = 10_000
 def schema_problems(value: Json, schema: str, text: str, file: str) -> list[Problem]:
     """What ``schemas/<schema>.schema.json`` finds wrong with the value of a JSON text."""
     problems: list[Problem] = []
-    if _exceeds(value, MAX_VALUES):
+    if holds_more_than(value, MAX_VALUES):
         return problems
     for violation in _validator(schema).iter_errors(value):
         path = tuple(violation.absolute_path)
@@ -41,17 +41,6 @@ def schema_problems(value: Json, schema: str, text: str, file: str) -> list[Prob
         if len(problems) >= _MAX_VIOLATIONS:
             break
     return problems
-
-
-def _exceeds(value: Json, limit: int) -> bool:
-    """Whether there are more values in a value than the limit."""
-    pending, count = [value], 0
-    while pending and count <= limit:
-        node = pending.pop()
-        count += 1
-        if isinstance(node, dict | list):
-            pending.extend(node.values() if isinstance(node, dict) else node)
-    return count > limit
 
 
 @cache

@@ -16,10 +16,10 @@ from scanbuild.package.jsonfile import MAX_DEPTH, Path
 from scanbuild.package.model import Json
 from scanbuild.package.report import Node, Origin, shown
 
-MAX_VARIANTS: Final = 4096
+MAX_VARIANTS: Final = 2048
 """A manifest may expand to this many variants. The loader has no limit; published packages stay below 200."""
 
-MAX_VALUES: Final = 250_000
+MAX_VALUES: Final = 100_000
 """All expanded variants of a manifest together may hold this many JSON values."""
 
 MAX_CHARACTERS: Final = 32 * 2**20

@@ -1,26 +1,28 @@
 """Attributes and scalar arguments of a call: defaults, constraints, kinds (8.1, 8.2)."""
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeGuard
 
 import numpy as np
 
+from scanbuild.dialect.errors import nearest as nearest_name
 from scanbuild.package.model import ABSENT, Attribute, Json, Manifest, ScalarArg
 from scanbuild.planning.failures import fail
 from scanbuild.planning.uniforms import describe
 
+_LISTED: Final = 50
 _INTEGER_KINDS: Final = {"u32": (0, 2**32 - 1), "i32": (-(2**31), 2**31 - 1)}
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint that names the nearest known spelling, or all of them where none is near."""
     names = list(known)
-    close = difflib.get_close_matches(name, names, n=1)
-    if close:
-        return f"did you mean `{close[0]}`?"
-    return f"known: {', '.join(names)}" if names else "there are none"
+    close = nearest_name(name, names)
+    if close is not None:
+        return f"did you mean `{close}`?"
+    listed = ", ".join(names[:_LISTED]) + (" and others" if len(names) > _LISTED else "")
+    return f"known: {listed}" if names else "there are none"
 
 
 def resolve_attributes(manifest: Manifest, given: Mapping[str, Json]) -> dict[str, Json]:

@@ -36,6 +36,9 @@ from scanbuild.planning.wgsl import Declaration, check_structs, declarations, st
 PASS_WORK: Final = 800
 """What planning one pass counts for beside its evaluations, in the units of their work."""
 
+NEW_PASS_WORK: Final = 1 << 14
+"""The same where the pass is met for the first time in a call."""
+
 TEXT_WORK: Final = 1 << 11
 """What looking at one shader counts for by itself: as much as several evaluations."""
 
@@ -118,7 +121,7 @@ class PassPlanner:
                 known = first[key]
                 planned.append(known and replace(known, id=instance.id))
                 continue
-            charge(PASS_WORK, self._place.words)
+            charge(PASS_WORK if key in first else NEW_PASS_WORK, self._place.words)
             planned.append(self._plan_pass(self._program(instance, scope)))
             first.setdefault(key, planned[-1])
         return planned

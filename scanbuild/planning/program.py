@@ -43,11 +43,13 @@ class Cache(Generic[Value]):
 class Renderer:
     """Renders the shader files of one variant. ``files`` are those its templates may include.
 
-    ``texts`` keeps final texts by what their templates read, ``verdicts`` what was found wrong with a text.
+    ``texts`` keeps final texts by what their templates read, ``verdicts`` what was found wrong with a text, ``broken``
+    the templates that cannot be parsed.
     """
 
     files: Mapping[str, str]
     templates: dict[str, Template] = field(default_factory=dict)
+    broken: dict[str, DialectError] = field(default_factory=dict)
     texts: Cache[str] = field(default_factory=Cache)
     verdicts: Cache[tuple[str, str]] = field(default_factory=Cache)
 
@@ -74,9 +76,15 @@ class Renderer:
     def _template(self, shader: str, place: Place) -> Template:
         template = self.templates.get(shader)
         if template is None:
+            if shader in self.broken:
+                raise self.broken[shader].with_traceback(None)
             if shader not in self.files:
                 raise fail(f"{place.words}: there is no shader file `{shader}`", rule="template-file", path=place.path)
-            template = parse_template(expand_includes(shader, self.files))
+            try:
+                template = parse_template(expand_includes(shader, self.files))
+            except DialectError as error:
+                self.broken[shader] = error
+                raise
             self.templates[shader] = template
         return template
 

@@ -96,7 +96,7 @@ def test_a_manifest_deeper_than_any_text_is_refused_in_words() -> None:
 
 
 def test_no_more_problems_are_listed_than_anyone_reads() -> None:
-    _, problems = parse_manifest(edited(BASE, {"derive": {f"a-{index}": 1 for index in range(5000)}}))
+    _, problems = parse_manifest(edited(BASE, {"tunables": {f"a-{index}": {} for index in range(5000)}}))
     assert len(problems) == MAX_FINDINGS + 1
     assert "further problems" in problems[-1].message
 

@@ -108,6 +108,14 @@ def many_clauses(manifest: dict[str, Any], chance: random.Random) -> None:
     manifest["when"] = [clause] * chance.choice([100, 3_000])
 
 
+def many_unknown(manifest: dict[str, Any], chance: random.Random) -> None:
+    """Names that nothing has, one or many in each of many expressions."""
+    many = chance.choice([1, 40])
+    size = chance.choice([20, 300, 1_500])
+    derives = {f"d{index}": " + ".join(f"e{index}x{n}" for n in range(many)) for index in range(size)}
+    manifest["derive"] = {**(manifest.get("derive") or {}), **derives}
+
+
 def many_fields(manifest: dict[str, Any], chance: random.Random) -> None:
     """A uniform with many members."""
     size = chance.choice([1_000, 20_000])
@@ -194,6 +202,7 @@ EXPLOSIONS: tuple[Explosion, ...] = (
     many_derives,
     kept_derives,
     many_clauses,
+    many_unknown,
     many_fields,
     many_bindings,
     many_ports,
