@@ -24,6 +24,9 @@ from scanbuild.package.report import Report, nearest, shown
 MAX_ELEMENTS: Final = 2**28
 """A tensor of a case may have so many elements (1 GiB of float32)."""
 
+MAX_RANK: Final = 64
+"""A tensor of a case may have so many dimensions. Published kernels go up to eight."""
+
 _REFERENCE: Final = "#/fixtureArrays/"
 
 
@@ -137,6 +140,10 @@ class _Reader:
     def tensor(self, value: Mapping[str, Any], kind: str, name: str) -> TensorFixture:
         path = (*self.path, kind, name)
         dtype, shape = value["dtype"], tuple(int(size) for size in value["shape"])
+        if len(shape) > MAX_RANK:
+            message = f"a shape of {len(shape)} dimensions; {MAX_RANK} are the limit"
+            self.report.add((*path, "shape"), "case-size", message)
+            shape = shape[:MAX_RANK]
         count = math.prod(shape)
         if count > MAX_ELEMENTS:
             self.report.add((*path, "shape"), "case-size", f"{count} elements; {MAX_ELEMENTS} are the limit")
