@@ -320,7 +320,7 @@ def _bind_item(names: Names, item: Value, scope: Scope) -> None:
 
 
 def _selected(test: Run, item: Value, names: Names, scope: Scope) -> bool:
-    _count_step(scope)
+    _count_step(scope, CALL_WEIGHT // 4)
     inner = Scope(scope)
     _bind_item(names, item, inner)
     return truthy(test(inner))

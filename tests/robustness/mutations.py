@@ -7,7 +7,7 @@ doubled keys, lone surrogates. The same seed gives the same package everywhere.
 import copy
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -217,23 +217,42 @@ def mutant(seed: int) -> Mutant:
 
 
 def dump(value: Any, chance: random.Random) -> str:
-    """JSON text of a value, lone surrogates now and then as they are."""
+    """JSON text of a value, lone surrogates now and then as they are. What is longer than a file may be is cut."""
+    parts, size = [], 0
+    for piece in _pieces(value, chance):
+        parts.append(piece)
+        size += len(piece)
+        if size > LARGEST:
+            break
+    return "".join(parts)
+
+
+def _pieces(value: Any, chance: random.Random) -> Iterator[str]:
     if isinstance(value, Raw):
-        return value.text
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=chance.random() < 0.9)
-    if isinstance(value, dict):
-        return "{" + ",".join(_member(str(key), item, chance) for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(dump(item, chance) for item in value) + "]"
-    return json.dumps(value)
+        yield value.text
+    elif isinstance(value, str):
+        yield json.dumps(value, ensure_ascii=chance.random() < 0.9)
+    elif isinstance(value, dict):
+        for index, (key, item) in enumerate(value.items()):
+            yield "," if index else "{"
+            yield from _member(json.dumps(str(key)), item, chance)
+        yield "}" if value else "{}"
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield "," if index else "["
+            yield from _pieces(item, chance)
+        yield "]" if value else "[]"
+    else:
+        yield json.dumps(value)
 
 
-def _member(key: str, value: Any, chance: random.Random) -> str:
-    name = json.dumps(key)
+def _member(name: str, value: Any, chance: random.Random) -> Iterator[str]:
+    yield f"{name}:"
     if isinstance(value, Doubled):
-        return f"{name}:{dump(value.first, chance)},{name}:{dump(value.second, chance)}"
-    return f"{name}:{dump(value, chance)}"
+        yield from _pieces(value.first, chance)
+        yield f",{name}:"
+        value = value.second
+    yield from _pieces(value, chance)
 
 
 def containers(value: Any) -> list[Any]:
