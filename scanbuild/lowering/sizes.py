@@ -94,12 +94,9 @@ class Size:
         return " + ".join(words) or "0"
 
 
-ONE: Final = Size.of(1)
-
-
 def product(sizes: "tuple[Size, ...] | list[Size]") -> Size:
     """The number of elements of a shape."""
-    total = ONE
+    total = Size.of(1)
     for size in sizes:
         total = total * size
     return total
@@ -117,3 +114,6 @@ def _size(terms: Mapping[Monomial, int]) -> Size:
     """In the order of degrees, then names, which any division needs."""
     kept = [(monomial, factor) for monomial, factor in terms.items() if factor]
     return Size(tuple(sorted(kept, key=lambda term: (len(term[0]), term[0]))))
+
+
+ONE: Final = Size.of(1)
