@@ -1,7 +1,8 @@
 """From a package, a request and a device record to the Plan of the call, as the loader makes it.
 
 Nothing here touches a GPU. A :class:`Planner` keeps what it rendered, so that a further request on the same package
-costs little.
+costs little. ``prepare`` and ``plan`` take a ``variant_id``: then that variant is planned in place of the selected one,
+if it takes the request (its rank, demotion and ``supersededBy`` do not count), and CallError says why if it does not.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +26,7 @@ from scanbuild.planning.plan import Plan, TensorSpec
 from scanbuild.planning.program import Renderer
 from scanbuild.planning.request import Request, ResidentTensor
 from scanbuild.planning.scope import Place, Scalars, Scope, request_names
-from scanbuild.planning.selection import Screen, VariantVerdict, judge_all, select
+from scanbuild.planning.selection import Screen, VariantVerdict, force, judge_all, select
 from scanbuild.planning.types import BoundTensor, Types, port_type, solve_types
 
 
@@ -84,15 +85,22 @@ class Planner:
     renderers: dict[str, Renderer] = field(default_factory=dict)
 
     @allowance(CALL_WORK)
-    def prepare(self, request: Request, device: DeviceRecord) -> PreparedCall:
+    def prepare(self, request: Request, device: DeviceRecord, variant_id: str | None = None) -> PreparedCall:
         """The plan of a call; CallError for whatever the loader refuses at a call."""
-        return self.plan(self.read(request), device)
+        return self.plan(self.read(request), device, variant_id)
 
     @allowance(CALL_WORK)
-    def plan(self, read: ReadRequest, device: DeviceRecord) -> PreparedCall:
-        """The plan of a request that was read; CallError for what only a device shows to be wrong."""
+    def plan(self, read: ReadRequest, device: DeviceRecord, variant_id: str | None = None) -> PreparedCall:
+        """The plan of a request that was read; CallError for what only a device shows to be wrong.
+
+        Of the variant that the loader selects, or of the named one, which the loader would not be asked for.
+        """
         bound = self._bind(read, device)
-        variant = select(self.package.manifest, device, bound.scope.names, self._screen(bound, device))
+        screen = self._screen(bound, device)
+        if variant_id is None:
+            variant = select(self.package.manifest, device, bound.scope.names, screen)
+        else:
+            variant = force(self.package.manifest, device, bound.scope.names, screen, variant_id)
         passes = self._passes(variant, bound, device).plan()
         specs = {name: self._spec(tensor) for name, tensor in read.tensors.items()}
         plan = Plan(

@@ -6,7 +6,7 @@ from typing import Any
 
 from scanbuild.dialect import DialectError, parse_expression
 from scanbuild.package.model import Json, Manifest, Requires, Variant
-from scanbuild.planning.attributes import is_number
+from scanbuild.planning.attributes import is_number, nearest
 from scanbuild.planning.device import DeviceRecord
 from scanbuild.planning.failures import fail
 from scanbuild.planning.uniforms import describe, number_text
@@ -63,6 +63,25 @@ def select(manifest: Manifest, device: DeviceRecord, names: Mapping[str, Any], s
         return demoted
     reasons = "; ".join(f"`{verdict.id}`: {verdict.reason}" for verdict in verdicts)
     raise fail(f"no variant takes this request: {reasons}", rule="no-variant", path="$.variants")
+
+
+def force(
+    manifest: Manifest, device: DeviceRecord, names: Mapping[str, Any], screen: Screen, variant_id: str
+) -> Variant:
+    """The variant of that id if it takes the request, whatever goes before it; CallError with its reason if not.
+
+    Demotion and ``supersededBy`` only tell which of several variants goes first, so neither counts.
+    """
+    try:
+        variant = manifest.variant(variant_id)
+    except KeyError:
+        near = nearest(variant_id, [item.id for item in manifest.variants])
+        raise fail(f"there is no variant `{variant_id}`", hint=near, rule="variant-name", path="$.variants") from None
+    verdict = _judge(variant, device, names, frozenset(), screen=screen)
+    if not verdict.accepted:
+        message = f"variant `{variant_id}` does not take this request: {verdict.reason}"
+        raise fail(message, rule="variant-refuses", path=variant.path)
+    return variant
 
 
 def _judge(

@@ -141,6 +141,22 @@ def test_explain_gives_a_verdict_on_every_variant(kernel):
     assert prepare(planner.package, request(), DEFAULT_DEVICE).plan.variant == "low"
 
 
+def test_a_named_variant_is_planned_in_place_of_the_selected_one(kernel):
+    one = {"id": "p", "shader": "s.wgsl", "bindings": ["x", "y"], "dispatch": {"x": 1}}
+    variants = [
+        {"id": "main", "priority": 2, "passes": [one]},
+        {"id": "later", "passes": [one], "demoteWhen": ["true"], "supersededBy": ["main"]},
+        {"id": "picky", "passes": [one], "when": ["shapes.x[0] == 4"]},
+    ]
+    planner = kernel({"variants": variants})
+    assert planner.prepare(request(), DEFAULT_DEVICE).plan.variant == "main"
+    assert planner.prepare(request(), DEFAULT_DEVICE, "later").plan.variant == "later"
+    with pytest.raises(CallError, match=r"variant `picky` does not take this request: `shapes.x\[0\] == 4` is false"):
+        planner.prepare(request(), DEFAULT_DEVICE, "picky")
+    with pytest.raises(CallError, match=r"no variant `latter`.*did you mean `later`"):
+        planner.prepare(request(), DEFAULT_DEVICE, "latter")
+
+
 def test_a_variant_that_the_device_cannot_compile_is_passed_over(kernel):
     one = {"id": "p", "shader": "s.wgsl", "bindings": ["x", "y"], "dispatch": {"x": 1}}
     variants = [{"id": "fast", "passes": [{**one, "shader": "f.wgsl"}]}, {"id": "slow", "passes": [one]}]
