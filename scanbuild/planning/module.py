@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from scanbuild.package.vocabulary import WGSL_WORDS
 from scanbuild.planning.wgsl import Declaration, declarations, enabled_extensions
 
 _MAIN: Final = re.compile(r"\bfn\s+main\s*\(", re.ASCII)
@@ -26,24 +27,6 @@ FEATURES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """The device feature that an extension needs."""
-
-_RESERVED_WORDS: Final = """
-alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let
-loop override requires return struct switch true var while NULL Self abstract active alignas alignof as asm
-asm_fragment async attribute auto await become cast catch class co_await co_return co_yield coherent column_major
-common compile compile_fragment concept const_cast consteval constexpr constinit crate debugger decltype delete demote
-demote_to_helper do dynamic_cast enum explicit export extends extern external fallthrough filter final finally friend
-from fxgroup get goto groupshared highp impl implements import inline instanceof interface layout lowp macro
-macro_rules match mediump meta mod module move mut mutable namespace new nil noexcept noinline nointerpolation
-non_coherent noncoherent noperspective null nullptr of operator package packoffset partial pass patch pixelfragment
-precise precision premerge priv protected pub public readonly ref regardless register reinterpret_cast require
-resource restrict self set shared sizeof smooth snorm static static_assert static_cast std subroutine super target
-template this thread_local throw trait try type typedef typeid typename typeof union unless unorm unsafe unsized use
-using varying virtual volatile wgsl where with writeonly yield
-"""
-
-RESERVED: Final = frozenset(_RESERVED_WORDS.split())
-"""The keywords and the reserved words of WGSL."""
 
 _TYPES: Final = frozenset(
     ["bool", "f16", "f32", "i32", "u32", "array", "atomic", "buffer", "ptr"]
@@ -99,4 +82,4 @@ def _struct_words(item: Declaration) -> list[str]:
 
 def is_wgsl_name(name: str) -> bool:
     """Whether WGSL lets something be called so."""
-    return name != "_" and not name.startswith("__") and name not in RESERVED
+    return name != "_" and not name.startswith("__") and name not in WGSL_WORDS
