@@ -263,6 +263,20 @@ def read_buffers(engine: Engine, handles: list[Any], sizes: list[int]) -> list[b
             engine.destroy_buffer(copy)
 
 
+def wait(engine: Engine) -> None:
+    """Return when the device has ended all work. Mapping a buffer is the one way both engines offer."""
+    fence = engine.create_buffer(4, engine.usage.COPY_DST | engine.usage.MAP_READ, "waiting")
+    try:
+        encoder = engine.device.create_command_encoder()
+        encoder.clear_buffer(fence)
+        engine.device.queue.submit([encoder.finish()])
+        fence.map_async(engine.map_read).sync_wait()
+    except Exception as error:
+        raise engine_error(error, "waiting for the device") from error
+    finally:
+        engine.destroy_buffer(fence)
+
+
 def run_limited(action: Callable[[], Result], seconds: float) -> Result:
     """What the action returns or raises, or TimeoutError after so many seconds; then it is left running."""
     results: list[Result] = []

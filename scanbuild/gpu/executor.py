@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scanbuild.errors import CallError, Problem
-from scanbuild.gpu.engine import Engine, GpuBuffer, read_buffers
+from scanbuild.gpu.engine import Engine, GpuBuffer, read_buffers, wait
 from scanbuild.gpu.failures import engine_error
 from scanbuild.planning.plan import BindingPlan, PassPlan, Plan, TensorSpec
 
@@ -125,21 +125,7 @@ class _Call:
             device.queue.submit([encoder.finish()])
         except Exception as error:
             raise engine_error(error, f"running {names[:200]}") from error
-        self._wait()
-
-    def _wait(self) -> None:
-        """Return when the device has ended all work. Mapping a buffer is the one way both engines offer."""
-        usage = self.engine.usage
-        fence = self.engine.create_buffer(4, usage.COPY_DST | usage.MAP_READ, "waiting")
-        try:
-            encoder = self.engine.device.create_command_encoder()
-            encoder.clear_buffer(fence)
-            self.engine.device.queue.submit([encoder.finish()])
-            fence.map_async(self.engine.map_read).sync_wait()
-        except Exception as error:
-            raise engine_error(error, "waiting for the device") from error
-        finally:
-            self.engine.destroy_buffer(fence)
+        wait(self.engine)
 
     def _bind_group(self, item: PassPlan, layout: Any) -> Any:
         entries = [
