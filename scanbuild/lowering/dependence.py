@@ -90,5 +90,5 @@ def _closure(rows: tuple[frozenset[int], ...]) -> list[set[int]]:
     for through in range(len(rows)):
         for row in reach:
             if through in row:
-                row |= reach[through]
+                row.update(reach[through])
     return reach
