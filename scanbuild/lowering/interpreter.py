@@ -4,7 +4,7 @@ Every operation rounds to its node's dtype, as the kernels and ONNX Runtime do; 
 taken in float32 and rounded once.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import CodeType
 from typing import Any, Final
@@ -19,11 +19,13 @@ from scanbuild.lowering.sizes import Size
 
 Array = npt.NDArray[Any]
 Sizes = Mapping[str, int]
+Watch = Callable[[Node, list[Array]], None]
+"""Is shown a node and the values of its inputs before it is computed."""
 
 _NAMES: Final[dict[str, Any]] = {"__builtins__": {}, "np": np, **HELPERS}
 
 
-def run_scan(scan: Scan, inputs: Mapping[str, Array]) -> dict[str, Array]:
+def run_scan(scan: Scan, inputs: Mapping[str, Array], watch: Watch | None = None) -> dict[str, Array]:
     """The results of a ``Scan`` by the ports' names, for inputs by the ports' names.
 
     ValueError where the shapes of the inputs contradict the ports or each other.
@@ -31,12 +33,12 @@ def run_scan(scan: Scan, inputs: Mapping[str, Array]) -> dict[str, Array]:
     sizes = bind_sizes(scan, inputs)
     steps = number(scan.steps, sizes)
     fixed, looped = split_invariant(scan)
-    known = evaluate(fixed, {capture.node: inputs[capture.port.name] for capture in scan.captures}, sizes)
+    known = evaluate(fixed, {capture.node: inputs[capture.port.name] for capture in scan.captures}, sizes, watch)
     states = {state.before: np.asarray(inputs[state.initial.name]) for state in scan.states}
     collected: dict[str, list[Array]] = {output.port.name: [] for output in scan.outputs}
     for step in range(steps):
         taken = {item.node: element_at(item, inputs[item.port.name], step, steps) for item in scan.elements}
-        values = evaluate(looped, {**known, **states, **taken}, sizes)
+        values = evaluate(looped, {**known, **states, **taken}, sizes, watch)
         states = {state.before: values[state.after] for state in scan.states}
         for output in scan.outputs:
             collected[output.port.name].append(values[output.node])
@@ -44,7 +46,9 @@ def run_scan(scan: Scan, inputs: Mapping[str, Array]) -> dict[str, Array]:
     return results | {item.port.name: stack(item, collected[item.port.name], sizes) for item in scan.outputs}
 
 
-def evaluate(nodes: Iterable[Node], values: Mapping[str, Array], sizes: Sizes | None = None) -> dict[str, Array]:
+def evaluate(
+    nodes: Iterable[Node], values: Mapping[str, Array], sizes: Sizes | None = None, watch: Watch | None = None
+) -> dict[str, Array]:
     """``values`` and those of all nodes, which stand in an order of computation; nodes with a value are passed over.
 
     ``sizes`` gives a number for each symbol in the nodes' shapes and attributes. ValueError if a value is not of its
@@ -54,8 +58,12 @@ def evaluate(nodes: Iterable[Node], values: Mapping[str, Array], sizes: Sizes | 
     sizes = sizes or {}
     with np.errstate(all="ignore"):
         for node in nodes:
-            if node.name not in known:
-                known[node.name] = compute(node, [known[name] for name in node.inputs], sizes)
+            if node.name in known:
+                continue
+            operands = [known[name] for name in node.inputs]
+            if watch is not None:
+                watch(node, operands)
+            known[node.name] = compute(node, operands, sizes)
     return known
 
 
