@@ -1,0 +1,112 @@
+"""ONNX models: reading them, finding their ``Scan`` nodes, and cutting one out for ONNX Runtime to run it alone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from scanbuild.errors import InputError, Problem
+from scanbuild.lowering.external import ExternalData
+from scanbuild.lowering.isolate import isolated
+from scanbuild.lowering.parts import SMALL, Candidate, Model, opset_of, subgraphs
+
+__all__ = ["SMALL", "Candidate", "Model", "candidates", "find", "isolated", "read_model"]
+
+_LARGEST_FILE: Final = 2**31 - 1
+_DEEPEST: Final = 32
+
+
+def read_model(data: bytes, where: str, folder: Path | None) -> Model:
+    """A model from the bytes of a file. External data is read from files within ``folder``, and from nowhere else.
+
+    InputError if it is no ONNX model, of an opset without ``Scan`` or a newer one than is known, or if external data
+    is missing or lies outside of the folder.
+    """
+    from onnx import ModelProto
+
+    if len(data) > _LARGEST_FILE:
+        raise InputError(Problem(message="the model is larger than 2 GiB, which no ONNX file can be", file=where))
+    proto = ModelProto()
+    try:
+        proto.ParseFromString(data)
+    except Exception:
+        proto = ModelProto()
+    if not proto.HasField("graph") or not proto.opset_import:
+        raise InputError(
+            Problem(
+                message="this is no ONNX model, or only a part of one: it has no graph or no opset",
+                file=where,
+                hint="give a file that onnx.checker.check_model accepts",
+            )
+        )
+    if any(_has_scan(function) for function in proto.functions):
+        proto = _inlined(proto, where)
+    ExternalData(where, folder, SMALL).read_into(proto.graph)
+    return Model(proto=proto, where=where)
+
+
+def _has_scan(part: Any) -> bool:
+    return any(node.op_type == "Scan" or any(map(_has_scan, subgraphs(node))) for node in part.node)
+
+
+def _inlined(proto: Any, where: str) -> Any:
+    """The model without functions of its own, so that a ``Scan`` in one of them has a place."""
+    from onnx import inliner
+
+    try:
+        return inliner.inline_local_functions(proto)
+    except Exception as error:
+        text = f"the model's functions contain a Scan, and could not be inlined: {error}"
+        raise InputError(Problem(message=text, file=where)) from None
+
+
+def candidates(model: Model) -> tuple[Candidate, ...]:
+    """Every ``Scan`` of the model, in the order of the nodes, one within another after the other.
+
+    One without a name, or whose name another has, is called ``Scan_0``, ``Scan_1``, ... by its place.
+    """
+    opset = opset_of(model.proto) or 0
+    found = [(node, graphs, path) for node, graphs, path in _walk((model.proto.graph,), "") if node.op_type == "Scan"]
+    given = [node.name for node, _, _ in found]
+    names = [name if name and given.count(name) == 1 else "" for name in given]
+    result = []
+    for number, (node, graphs, path) in enumerate(found):
+        name = names[number] or _free(f"Scan_{number}", names)
+        names[number] = name
+        result.append(Candidate(name=name, path=f"{path}{name}", node=node, graphs=graphs, opset=opset))
+    return tuple(result)
+
+
+def _free(name: str, taken: list[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _walk(graphs: tuple[Any, ...], path: str) -> Iterator[tuple[Any, tuple[Any, ...], str]]:
+    if len(graphs) > _DEEPEST:
+        return
+    for number, node in enumerate(graphs[-1].node):
+        yield node, graphs, path
+        for attribute in node.attribute:
+            for graph in [attribute.g] if attribute.HasField("g") else attribute.graphs:
+                inner = f"{path}{node.name or f'{node.op_type}_{number}'}.{attribute.name}/"
+                yield from _walk((*graphs, graph), inner)
+
+
+def find(model: Model, node: str | None) -> Candidate:
+    """The ``Scan`` of this name, path or first output; with None the only one there is. InputError names them all."""
+    known = candidates(model)
+    if not known:
+        text = "the model has no node of the operator Scan"
+        raise InputError(Problem(message=text, file=model.where, hint="only Scan nodes are lowered"))
+    listed = ", ".join(f"`{item.path}`" for item in known)
+    if node is None:
+        if len(known) == 1:
+            return known[0]
+        text = f"the model has {len(known)} Scan nodes"
+        raise InputError(Problem(message=text, file=model.where, hint=f"choose one with --node: {listed}"))
+    chosen = [item for item in known if node in (item.name, item.path, *item.node.output[:1])]
+    if len(chosen) != 1:
+        text = f"the model has no Scan node `{node}`" if not chosen else f"`{node}` is more than one Scan node"
+        raise InputError(Problem(message=text, file=model.where, hint=f"there are {listed}"))
+    return chosen[0]

@@ -1,0 +1,244 @@
+"""From a ``Scan`` node to the normal form: shapes are brought together, the body is translated, names are given."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from scanbuild.errors import InputError, Problem
+from scanbuild.lowering.enclosing import enclosing
+from scanbuild.lowering.graph import Capture, Element, Node, Origin, Output, Port, Scan, Shape, State
+from scanbuild.lowering.isolate import captured
+from scanbuild.lowering.names import Namer, sanitized
+from scanbuild.lowering.parts import Candidate, Model
+from scanbuild.lowering.ports import Given, Ports
+from scanbuild.lowering.signature import Signature, read_signature
+from scanbuild.lowering.simplify import simplified
+from scanbuild.lowering.sizes import Size
+from scanbuild.lowering.translate import Builder, RefusedError, Symbols, Value, Walker
+from scanbuild.lowering.translate.walker import Environment, Failed
+
+_MOST_ROUNDS: Final = 100
+
+
+def read_scan(model: Model, candidate: Candidate) -> Scan:
+    """A ``Scan`` in normal form. InputError with all that stands in the way, each with its node and operator."""
+    reader = _Reader(model, candidate, read_signature(model, candidate))
+    return simplified(reader.scan())
+
+
+class _Problems:
+    """What is wrong, each thing once."""
+
+    def __init__(self, model: Model, candidate: Candidate) -> None:
+        self._where = model.where
+        self._scan = candidate.path
+        self._found: dict[str, Problem] = {}
+
+    def add(self, place: str, reason: str, hint: str = "") -> None:
+        text = f"the Scan node `{self._scan}` cannot be lowered: {place}: {reason}"
+        self._found.setdefault(text, Problem(message=text, file=self._where, hint=hint))
+
+    def raise_if_any(self) -> None:
+        if self._found:
+            raise InputError(*self._found.values())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Body:
+    """A body, translated: its nodes, those of its inputs (captures last), and those of its results."""
+
+    nodes: tuple[Node, ...]
+    inputs: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+class _Reader:
+    def __init__(self, model: Model, candidate: Candidate, signature: Signature) -> None:
+        self._candidate = candidate
+        self._signature = signature
+        self._problems = _Problems(model, candidate)
+        self._symbols = Symbols()
+        self._outside = captured(signature.body)
+        self._around = enclosing(model, candidate, [*signature.inputs, *self._outside])
+        self._ports = Ports(candidate, signature, self._around, self._symbols)
+        self._opsets = {_domain(item.domain): int(item.version) for item in model.proto.opset_import}
+        self._functions = {(_domain(item.domain), item.name): item for item in model.proto.functions}
+
+    def scan(self) -> Scan:
+        given = list(self._given())
+        captures = dict(self._captures())
+        self._problems.raise_if_any()
+        results = self._ports.results()
+        body = self._translated(given, captures)
+        return _renamed(self._assembled(given, captures, results, body), self._symbols, self._ports.namer)
+
+    def _given(self) -> Iterator[Given]:
+        for number, name in enumerate(self._signature.inputs):
+            try:
+                yield self._ports.given(number)
+            except RefusedError as refusal:
+                role = "initial state" if number < len(self._signature.states) else "scan input"
+                self._problems.add(f"{role} `{name}`", refusal.reason, refusal.hint)
+
+    def _captures(self) -> Iterator[tuple[str, Port]]:
+        for name in self._outside:
+            if self._around.small(name) is not None:
+                continue
+            try:
+                yield name, self._ports.captured(name)
+            except RefusedError as refusal:
+                self._problems.add(f"captured value `{name}`", refusal.reason, refusal.hint)
+
+    def _translated(self, given: list[Given], captures: dict[str, Port]) -> _Body:
+        """The body. Each time it says that two sizes are equal, it is translated again, with one for both."""
+        for _ in range(_MOST_ROUNDS):
+            bound = self._symbols.bound
+            self._symbols.equalities.clear()
+            body = self._attempt(given, captures)
+            self._problems.raise_if_any()
+            if self._symbols.bound == bound:
+                break
+        return body
+
+    def _attempt(self, given: list[Given], captures: dict[str, Port]) -> _Body:
+        namer = self._ports.namer.copy()
+        self._symbols.names([port.shape for port in (*(item.port for item in given), *captures.values())], namer)
+        builder = Builder(self._symbols, namer)
+        walker = Walker(builder, self._opsets, self._functions, self._problems.add)
+        inner: Environment = {}
+        for item in given:
+            name = _free(sanitized(item.inner, "value"), namer)
+            inner[item.inner] = builder.input(name, item.port.dtype, self._inner_shape(item))
+        outer: Environment = {}
+        for known, port in captures.items():
+            outer[known] = builder.input(_free(port.name, namer), port.dtype, self._symbols.resolve_all(port.shape))
+        inputs = tuple(node.name for node in builder.nodes)
+        for known in self._outside:
+            if known not in outer:
+                outer[known] = walker.tensor(self._around.tensors[known], known)
+        values = walker.graph(self._signature.body, outer | inner)
+        results = [self._result(number, value, given, builder) for number, value in enumerate(values)]
+        made = tuple(builder.place(value) for value in results if value is not None)
+        return _Body(nodes=tuple(builder.nodes), inputs=inputs, results=made)
+
+    def _inner_shape(self, item: Given) -> Shape:
+        """What the body sees of an input."""
+        hidden = {item.axis, 0 if self._signature.batched else None}
+        return self._symbols.resolve_all(tuple(size for i, size in enumerate(item.port.shape) if i not in hidden))
+
+    def _result(self, number: int, value: Value | Failed, given: list[Given], builder: Builder) -> Value | None:
+        """A result of the body; that of a state has to be like the state."""
+        if isinstance(value, Failed):
+            return None
+        if number >= len(self._signature.states):
+            return value
+        item = given[number]
+        place = self._place(number, value, builder)
+        if value.dtype != item.port.dtype:
+            self._problems.add(place, f"it makes the state {value.dtype} from {item.port.dtype}", "cast it back")
+            return None
+        try:
+            what = "a state has to keep its shape"
+            builder.same_shape(self._inner_shape(item), value.shape, what)
+        except RefusedError as refusal:
+            self._problems.add(place, refusal.reason, refusal.hint or "give the initial state the shape it will have")
+            return None
+        return value
+
+    def _place(self, number: int, value: Value, builder: Builder) -> str:
+        origin = next((node.origin for node in builder.nodes if node.name == value.node), Origin())
+        made = f", made by node `{origin.name}` ({origin.operator})" if origin.name else ""
+        return f"state `{self._signature.body.input[number].name}`{made}"
+
+    def _assembled(
+        self, given: list[Given], captures: dict[str, Port], results: list[tuple[str, str]], body: _Body
+    ) -> Scan:
+        signature = self._signature
+        count, total = len(signature.states), len(given)
+        nodes, after = body.nodes, body.results
+        if signature.batched:
+            self._problems.add("the operator", "version 8 is not supported yet", "convert the model to opset 9")
+        by_name = {node.name: node for node in nodes}
+        states = tuple(
+            State(
+                initial=item.port,
+                final=replace(item.port, name=results[i][0], onnx=results[i][1]),
+                before=body.inputs[i],
+                after=after[i],
+            )
+            for i, item in enumerate(given[:count])
+        )
+        elements = tuple(
+            Element(port=item.port, axis=item.axis or 0, reverse=signature.reversed[i], node=body.inputs[count + i])
+            for i, item in enumerate(given[count:])
+        )
+        outputs = self._outputs([by_name[name] for name in after[count:]], results[count:])
+        self._problems.raise_if_any()
+        return Scan(
+            name=self._candidate.name,
+            opset=self._candidate.opset,
+            nodes=nodes,
+            states=states,
+            elements=elements,
+            captures=tuple(
+                Capture(port=port, node=name) for port, name in zip(captures.values(), body.inputs[total:], strict=True)
+            ),
+            outputs=outputs,
+            steps=self._ports.steps,
+            equalities=tuple(self._symbols.equalities.values()),
+        )
+
+    def _outputs(self, nodes: list[Node], names: list[tuple[str, str]]) -> tuple[Output, ...]:
+        found = []
+        for i, (node, (name, onnx)) in enumerate(zip(nodes, names, strict=True)):
+            axis, rank = self._signature.output_axes[i], len(node.shape) + 1
+            if not -rank <= axis < rank:
+                hint = f"it can be {-rank} to {rank - 1}"
+                self._problems.add(f"scan output `{name}`", f"axis {axis} is out of range for its rank {rank}", hint)
+                continue
+            axis %= rank
+            shape = (*node.shape[:axis], self._ports.steps, *node.shape[axis:])
+            port = Port(name=name, dtype=node.dtype, shape=shape, onnx=onnx)
+            found.append(Output(port=port, axis=axis, prepend=self._signature.prepended[i], node=node.name))
+        return tuple(found)
+
+
+def _domain(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def _free(wish: str, namer: Namer) -> str:
+    """A wish for the name of a node that reads a port; the port may have that name itself."""
+    return f"{wish}_now" if namer.has(wish) else wish
+
+
+def _renamed(scan: Scan, symbols: Symbols, namer: Namer) -> Scan:
+    """The scan with every size in symbols that are left, under the names people will read."""
+    names = symbols.names([port.shape for port in scan.inputs], namer)
+
+    def size(old: Size) -> Size:
+        return symbols.resolve(old).at(names)
+
+    def port(old: Port) -> Port:
+        return replace(old, shape=tuple(map(size, old.shape)))
+
+    def attribute(old: Any) -> Any:
+        if isinstance(old, Size):
+            return size(old)
+        return tuple(map(attribute, old)) if isinstance(old, tuple) else old
+
+    def node(old: Node) -> Node:
+        changed = {name: attribute(value) for name, value in old.attributes.items()}
+        return replace(old, shape=tuple(map(size, old.shape)), attributes=changed)
+
+    pairs = [(size(left), size(right)) for left, right in scan.equalities]
+    return replace(
+        scan,
+        nodes=tuple(map(node, scan.nodes)),
+        states=tuple(replace(item, initial=port(item.initial), final=port(item.final)) for item in scan.states),
+        elements=tuple(replace(item, port=port(item.port)) for item in scan.elements),
+        captures=tuple(replace(item, port=port(item.port)) for item in scan.captures),
+        outputs=tuple(replace(item, port=port(item.port)) for item in scan.outputs),
+        steps=size(scan.steps),
+        equalities=tuple(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1])),
+    )
