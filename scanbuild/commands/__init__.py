@@ -19,6 +19,7 @@ COMMANDS = {
     "check": ("scanbuild.commands.check:check", "Find what is wrong with a package, without a GPU."),
     "render": ("scanbuild.commands.render:render", "Turn a source package into a package the loader accepts."),
     "verify": ("scanbuild.commands.verify:verify", "Run a package's test cases on a WebGPU adapter."),
+    "bench": ("scanbuild.commands.bench:bench", "Time a package's benchmark cases on a WebGPU adapter."),
     "publish": ("scanbuild.commands.publish:publish", "Lay a package out for the Hub, with its kernel card."),
 }
 
@@ -92,6 +93,7 @@ def main() -> None:
       scanbuild check templates/ai.onnx.Scan
       scanbuild render templates/ai.onnx.Scan
       scanbuild verify
+      scanbuild bench
       scanbuild publish
 
     Nothing is uploaded, and the same sources give the same bytes on every machine.

@@ -60,6 +60,11 @@ class Memory:
         self._tensors: dict[tuple[str, int], _Slices] = {}
         self._scratches: dict[tuple[int, int], Any] = {}
         self._own: list[Any] = []
+        self._filled: set[tuple[str, int]] = set()
+
+    def is_filled(self, spec: TensorSpec) -> bool:
+        """Whether :meth:`fill` was called for a tensor of this name and size."""
+        return (spec.name, spec.size) in self._filled
 
     def tensor(self, spec: TensorSpec) -> _Slices:
         """The places of a tensor, zeros at first. CallError if the device does not give them."""
@@ -96,6 +101,7 @@ class Memory:
         try:
             self._write(source, block)
             self.engine.within_limit(lambda: self._copy_all(source, len(block), slices, spec.size))
+            self._filled.add((spec.name, spec.size))
         finally:
             self.engine.destroy_buffer(source)
 

@@ -1,0 +1,109 @@
+"""The process in which cases are measured.
+
+A shader can keep a device busy for ever, and an engine that loses its device may end its process. What was measured
+before is kept by the session, which is another process.
+"""
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Literal
+
+from scanbuild.bench.measure import BenchRunner
+from scanbuild.bench.packages import open_subject, read_cases
+from scanbuild.bench.report import Clock
+from scanbuild.bench.sampling import Settings
+from scanbuild.errors import Problem, ScanbuildError
+from scanbuild.gpu import EngineName, open_engine
+from scanbuild.gpu.timing import Timer
+
+JobKind = Literal["selected", "variants"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkerSettings:
+    """What a worker measures: the package in the first folder, and beside it that in the second, if there is one.
+
+    ``limit_s`` bounds the seconds of one submission. ``timestamps`` False times by the host although the device could.
+    """
+
+    folders: tuple[Path, ...]
+    engine: EngineName = "wgpu"
+    adapter: str | None = None
+    limit_s: float = 60.0
+    timestamps: bool = True
+    sampling: Settings = field(default_factory=Settings)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ready:
+    """The worker can measure. ``adapter`` is for reports, ``described`` for people."""
+
+    adapter: dict[str, Any]
+    described: str
+    software: bool
+    clock: Clock
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refused:
+    """The worker cannot measure: the error to raise."""
+
+    kind: type[ScanbuildError]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """One case, by its index in ``bench.json``, and what to measure of it."""
+
+    index: int
+    kind: JobKind = "selected"
+
+
+def serve(connection: Connection, settings: WorkerSettings, log: str) -> None:
+    """Open the engine, say Ready or Refused, then answer every job with what came of it, until None comes.
+
+    Whatever the engine or a driver prints goes to the file ``log``.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _redirect_output(log)
+    try:
+        perform, ready = _prepare(settings)
+    except ScanbuildError as error:
+        connection.send(Refused(kind=type(error), problems=error.problems))
+        return
+    connection.send(ready)
+    while (job := connection.recv()) is not None:
+        connection.send(perform(job))
+
+
+def _prepare(settings: WorkerSettings) -> tuple[Callable[[Job], Any], Ready]:
+    packages = [open_subject(folder) for folder in settings.folders]
+    cases = read_cases(settings.folders[0], packages[0].manifest).cases
+    engine = open_engine(settings.engine, settings.adapter)
+    engine.call_limit_s = settings.limit_s
+    timer = Timer(engine, timestamps=settings.timestamps)
+    runner = BenchRunner(packages, engine, timer, settings.sampling)
+    ready = Ready(
+        adapter=engine.adapter.to_json(),
+        described=engine.describe(),
+        software=engine.software,
+        clock=Clock(source=timer.source, tick_s=timer.tick_s),
+    )
+
+    def perform(job: Job) -> Any:
+        return runner.run(cases[job.index], all_variants=job.kind == "variants")
+
+    return perform, ready
+
+
+def _redirect_output(log: str) -> None:
+    """Send what native code prints, which Python cannot catch, to a file."""
+    handle = os.open(log, os.O_WRONLY | os.O_APPEND)
+    for descriptor in (1, 2):
+        os.dup2(handle, descriptor)
+    os.close(handle)

@@ -1,0 +1,223 @@
+"""What ``scanbuild bench`` shows in a terminal: tables with bars, and sentences below them."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from scanbuild.commands.console import Console, counted, printable
+from scanbuild.errors import Problem
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from scanbuild.bench.report import BenchReport, Measured, Outcome
+    from scanbuild.bench.statistics import Summary
+
+_PIPE_WIDTH = 160
+_LEAST_WIDTH = 72
+_BAR = 14
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_GOOD, _FAIR = 0.85, 0.5
+_CLOSE = 1.05
+"""Within so much of the fastest variant, selection counts as right."""
+
+
+def present(console: Console, report: "BenchReport", described: str, precision: float) -> None:
+    """Print the tables that the report calls for, the problems, and what they amount to."""
+    if console.verbosity >= 0 and report.measured:
+        versus = len(report.packages) > 1
+        _print(_versus_table(report) if versus else _table(report))
+    console.problems(_complaints(report.outcomes))
+    for item in report.outcomes:
+        for what, why in item.not_taken:
+            console.detail(f"{item.name}: {what}: {why}")
+    for line in [*_conditions(report, described, precision), *_verdicts(report)]:
+        console.say(line)
+
+
+def time_text(seconds: float) -> str:
+    """A time with four digits, in the unit that suits it."""
+    for factor, unit in ((1e6, "us"), (1e3, "ms")):
+        if seconds * factor < 1000:
+            return f"{seconds * factor:.4g} {unit}"
+    return f"{seconds:.4g} s"
+
+
+def bar(fraction: float, width: int = _BAR) -> str:
+    """A bar of ``width`` characters for 1, in eighths of a character."""
+    eighths = round(min(max(fraction, 0.0), 1.0) * width * 8)
+    whole, part = divmod(eighths, 8)
+    return ("█" * whole + (_EIGHTHS[part] if part else "")).ljust(width)
+
+
+def _table(report: "BenchReport") -> "Table":
+    """A row a case and variant; where several were measured, the selected one is marked."""
+    several = any(len(item.entries) > 1 for item in report.measured)
+    table = _empty_table("case", "variant")
+    for name in ("time", "p10 - p90", "GB/s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("of the copy", no_wrap=True)
+    table.add_column("empty", justify="right", no_wrap=True)
+    table.add_column("in cache", justify="right", no_wrap=True)
+    if several:
+        table.add_column("to selected", justify="right", no_wrap=True)
+    group = None
+    for outcome in report.measured:
+        if outcome.group != group and group is not None:
+            table.add_section()
+        group = outcome.group
+        for index, item in enumerate(outcome.entries):
+            row = _row(outcome, item, is_first=index == 0)
+            table.add_row(*row, *([_ratio(item.ratio) if item.ratio else "selected"] if several else []))
+    return table
+
+
+def _row(outcome: "Outcome", item: "Measured", *, is_first: bool) -> "list[Text | str]":
+    from rich.text import Text
+
+    time, roofline = item.figures.time, outcome.roofline
+    cached = item.cached if item.cached is not None and item.cache_differs else None
+    assert roofline is not None
+    return [
+        Text(printable(outcome.name) if is_first else ""),
+        Text(printable(item.variant)),
+        time_text(time.median),
+        f"{time_text(time.p10).rpartition(' ')[0]} - {time_text(time.p90)}",
+        f"{outcome.rate(time) / 1e9:.4g}",
+        _fraction(item.figures.fraction.median),
+        f"{time.median / roofline.empty.median:.1f}x" if roofline.empty.median else "-",
+        f"{outcome.rate(cached.time) / 1e9:.4g} ({cached.fraction.median:.0%})" if cached is not None else "",
+    ]
+
+
+def _versus_table(report: "BenchReport") -> "Table":
+    """A row a case: both packages, and how many times as fast the first is."""
+    from rich.text import Text
+
+    table = _empty_table("case", "variant")
+    for name in ("time", "GB/s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("of the copy", no_wrap=True)
+    table.add_column("other's variant", overflow="fold")
+    table.add_column("time", justify="right", no_wrap=True)
+    table.add_column("times as fast", justify="right", no_wrap=True)
+    for outcome in report.measured:
+        rival = outcome.rival
+        for item in outcome.entries:
+            if item.package:
+                continue
+            time = item.figures.time
+            own = item is outcome.chosen
+            table.add_row(
+                Text(printable(outcome.name) if own else ""),
+                Text(printable(item.variant)),
+                time_text(time.median),
+                f"{outcome.rate(time) / 1e9:.4g}",
+                _fraction(item.figures.fraction.median),
+                Text(printable(rival.variant) if rival is not None and own else ""),
+                time_text(rival.figures.time.median) if rival is not None and own else "",
+                _ratio(rival.ratio, towards="high") if rival is not None and rival.ratio is not None and own else "",
+            )
+    return table
+
+
+def _empty_table(*names: str) -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in names:
+        table.add_column(name, overflow="fold")
+    return table
+
+
+def _print(table: "Table") -> None:
+    from rich.console import Console as RichConsole
+
+    output = RichConsole(file=sys.stdout, no_color=bool(os.environ.get("NO_COLOR")))
+    output.width = max(output.width, _LEAST_WIDTH) if sys.stdout.isatty() else _PIPE_WIDTH
+    output.print(table)
+
+
+def _fraction(value: float) -> "Text":
+    from rich.text import Text
+
+    colour = "green" if value >= _GOOD else "yellow" if value >= _FAIR else "red"
+    return Text.assemble((bar(value), colour), f" {value:4.0%}")
+
+
+def _ratio(ratio: "Summary", towards: str = "low") -> "Text":
+    """A ratio with its spread; ``towards`` says on which side of 1 it is welcome."""
+    from rich.text import Text
+
+    good = ratio.median >= 1 if towards == "high" else ratio.median <= 1
+    spread = f" ({ratio.p10:.2f} - {ratio.p90:.2f})"
+    return Text.assemble((f"{ratio.median:.2f}", "green" if good else "red"), spread)
+
+
+def _complaints(outcomes: "Sequence[Outcome]") -> Iterator[Problem]:
+    for item in outcomes:
+        if item.status == "skipped":
+            yield Problem(message=f"{item.name} is skipped: {item.message}", severity="warning", stage="own")
+        elif item.status == "refused":
+            hint = "no variant of the package takes this case: mend the case, or the variants' conditions"
+            yield Problem(message=f"{item.name}: {item.message}", rule="case", hint=hint, stage="own")
+        elif item.status == "failed":
+            yield Problem(message=f"{item.name}: {item.message}", rule="case", stage="own")
+    missing = [item for item in outcomes if item.status == "missing"]
+    if missing:
+        names = ", ".join(item.name for item in missing)
+        yield Problem(message=f"{missing[0].message}\nNot measured: {names}", rule="adapter", stage="own")
+
+
+def _conditions(report: "BenchReport", described: str, precision: float) -> Iterator[str]:
+    """How it was measured, and how well the medians are known."""
+    measured = report.measured
+    yield f"{counted(len(measured), 'case')} measured on {described}"
+    if report.clock.source == "host":
+        yield "This device has no timestamps: the times are of batches, by the host's clock, submission included."
+    else:
+        yield f"Timed by timestamp queries of the device, in steps of {time_text(report.clock.tick_s)}."
+    if report.adapter["software"]:
+        yield "This is a software adapter: it computes on the CPU, and its speed says nothing of a GPU's."
+    if not measured:
+        return
+    worst = max(measured, key=lambda item: max(entry.figures.time.uncertainty for entry in item.entries))
+    spread = max(entry.figures.time.uncertainty for entry in worst.entries)
+    if spread <= precision:
+        yield f"Every median is known to within {precision:.1%} with 95% confidence."
+    else:
+        yield f"Not every median is known to within {precision:.1%} with 95% confidence; {worst.name}: {spread:.1%}."
+    yield f"The copy moves {report.copy_rate / 1e9:.4g} GB/s beside the largest case."
+
+
+def _verdicts(report: "BenchReport") -> Iterator[str]:
+    """What follows from measuring several variants, or two packages."""
+    from scanbuild.bench.statistics import geometric_mean
+
+    compared = [item for item in report.measured if sum(entry.package == 0 for entry in item.entries) > 1]
+    if compared:
+        wrong = [item for item in compared if _excess(item) > _CLOSE]
+        right = len(compared) - len(wrong)
+        yield f"Selection picks the fastest variant, or one within 5% of it, in {right} of {len(compared)} cases."
+        for item in wrong:
+            assert item.fastest is not None and item.chosen is not None
+            yield (
+                f"  {item.name}: {item.fastest.variant} is {_excess(item):.2f} times as fast as the selected "
+                f"{item.chosen.variant}"
+            )
+    ratios = [item.rival.ratio.median for item in report.measured if item.rival is not None and item.rival.ratio]
+    if ratios:
+        faster = sum(ratio > 1 for ratio in ratios)
+        yield (
+            f"{report.packages[0]} is {geometric_mean(ratios):.2f} times as fast as {report.packages[1]} "
+            f"(geometric mean; faster in {faster} of {counted(len(ratios), 'case')})"
+        )
+
+
+def _excess(outcome: "Outcome") -> float:
+    """The selected variant's time over that of the fastest."""
+    if outcome.chosen is None or outcome.fastest is None:
+        return 1.0
+    return outcome.chosen.figures.time.median / outcome.fastest.figures.time.median
