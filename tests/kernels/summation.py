@@ -1,6 +1,6 @@
 """How far sums may be from exact: the depth of additions of each variant, and the tolerance that follows from it.
 
-The formulas restate the algorithms of docs/scan-kernels.md; they are not read from the templates, on purpose.
+The formulas restate the algorithms of docs/kernels.md; they are not read from the templates, on purpose.
 """
 
 import math
