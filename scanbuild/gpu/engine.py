@@ -16,7 +16,9 @@ from scanbuild.gpu.dialects import (
     webgpu_features,
     webgpu_limits,
 )
-from scanbuild.gpu.failures import compile_error, engine_error
+from scanbuild.gpu.failures import compile_error, engine_error, loss, text_error
+from scanbuild.gpu.interface import DispatchJob, Job, JobResult
+from scanbuild.gpu.jobs import run_job
 from scanbuild.gpu.probe import compile_failures, language_features, subgroup_sizes
 from scanbuild.planning.device import DeviceRecord, normalise, required_features
 from scanbuild.planning.plan import PassPlan, TensorSpec
@@ -47,6 +49,7 @@ class Engine:
         self.record = _record(name, module, adapter, device)
         self._owned = owned
         self._pipelines: OrderedDict[tuple[Any, ...], tuple[Any, Any]] = OrderedDict()
+        self._compiled: set[str] = set()
         self._buffers: dict[int, Any] = {}
         self._lock = threading.Lock()
 
@@ -83,6 +86,22 @@ class Engine:
         if self._owned:
             self.device.destroy()
 
+    def adapter_json(self) -> dict[str, Any]:
+        """The adapter, for reports."""
+        return self.adapter.to_json()
+
+    def run(self, job: Job) -> JobResult:
+        """Run a job; see :class:`scanbuild.gpu.interface.Executor`."""
+        try:
+            return self.within_limit(lambda: run_job(self, job))
+        except CallError as error:
+            self.lost = self.lost or loss(error)
+            raise
+
+    def compile(self, wgsl: str) -> None:
+        """Compile a text without running it; see :class:`scanbuild.gpu.interface.Executor`."""
+        self.within_limit(lambda: self._compile(wgsl))
+
     def create_buffer(self, size: int, usage: int, doing: str) -> Any:
         """A zero-filled buffer, counted until :meth:`destroy_buffer`. CallError beyond the device's limits."""
         most = self.record.limits["maxBufferSize"]
@@ -106,7 +125,7 @@ class Engine:
         if self._buffers.pop(id(buffer), None) is not None and not self.lost:
             buffer.destroy()
 
-    def pipeline(self, item: PassPlan) -> tuple[Any, Any]:
+    def pipeline(self, item: PassPlan | DispatchJob) -> tuple[Any, Any]:
         """Pipeline and bind-group layout of a pass; equal texts with equal binding types share them.
 
         CallError with the engine's words if the shader does not compile.
@@ -149,7 +168,21 @@ class Engine:
                     )
                 ) from None
 
-    def _build(self, item: PassPlan, types: tuple[str, ...]) -> tuple[Any, Any]:
+    def _compile(self, wgsl: str) -> None:
+        if wgsl in self._compiled:
+            return
+        try:
+            shader = self.device.create_shader_module(code=adapt_wgsl(self.name, wgsl))
+        except Exception as error:
+            raise text_error(error, "shader-compilation") from error
+        try:
+            stage = {"module": shader, "entry_point": "main"}
+            self.device.create_compute_pipeline(layout="auto", compute=stage)
+        except Exception as error:
+            raise text_error(error, "pipeline-limits") from error
+        self._compiled.add(wgsl)
+
+    def _build(self, item: PassPlan | DispatchJob, types: tuple[str, ...]) -> tuple[Any, Any]:
         device = self.device
         entries = [
             {"binding": index, "visibility": self.compute_stage, "buffer": {"type": kind}}
