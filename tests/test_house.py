@@ -20,7 +20,7 @@ MAY_IMPORT: dict[str, set[str] | None] = {
     "bench": {"package", "planning", "gpu", "cases", "errors", "resources"},
     "checking": {"dialect", "package", "planning", "cases", "errors", "resources"},
     "publishing": {"dialect", "package", "planning", "cases", "errors", "resources"},
-    "lowering": {"package", "errors", "resources"},
+    "lowering": {"package", "dialect", "errors", "resources"},
     "kernel": {"package", "planning", "gpu", "errors"},
     "commands": None,
     "__main__": {"commands"},

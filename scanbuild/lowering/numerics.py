@@ -47,8 +47,9 @@ def erf(a: Array) -> Array:
 
 def sigmoid(a: Array) -> Array:
     """1 / (1 + exp(-a))."""
-    one = np.float32(1)
-    return np.asarray(one / (one + np.exp(-np.asarray(a, np.float32)))).astype(a.dtype)
+    wide = a.astype(np.float32) if a.dtype == np.float16 else a
+    one = np.ones_like(wide)
+    return np.asarray(one / (one + np.exp(-wide))).astype(a.dtype)
 
 
 def shift_left(a: Array, b: Array) -> Array:

@@ -20,6 +20,8 @@ Bounds = tuple[float, float]
 
 _FLOATS: Final[tuple[Bounds, ...]] = ((-2.0, 2.0), (-1.0, 1.0), (0.125, 1.5), (0.5, 0.9), (1.0, 1.5))
 _INTEGERS: Final[tuple[Bounds, ...]] = ((-9, 10), (0, 10), (1, 10), (0, 2), (1, 2), (0, 1))
+_SPECIAL: Final = (1.5, -2.25, np.inf, 0.5, -0.0, 3.0, np.nan, -1.0, -np.inf, 0.0, 2.0)
+_WORDS: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _UNDEFINED: Final = frozenset({"div", "mod", "fmod"})
 _SHIFTS: Final = frozenset({"shift_left", "shift_right"})
 
@@ -28,19 +30,24 @@ _SHIFTS: Final = frozenset({"shift_left", "shift_right"})
 class Recipe:
     """How the inputs of a case come about: bounds of random floats (from, to) and of random integers (to excluded).
 
-    ``sound`` says that the body is defined for such data, so that ONNX Runtime may be asked.
+    ``whole`` asks for floats without fractions, ``special`` for some that are infinite or no number. ``sound`` says
+    that the body is defined for such data, so that ONNX Runtime may be asked.
     """
 
     floats: Bounds = _FLOATS[0]
     integers: Bounds = _INTEGERS[0]
     whole: bool = False
+    special: bool = False
     sound: bool = True
 
-    def describe(self, port: Port, seed: int) -> dict[str, Any]:
+    def describe(self, port: Port, sizes: Mapping[str, int], seed: int) -> dict[str, Any]:
         """The data of a port as the case files write it."""
         kind = np.dtype(port.dtype).kind
         if kind == "b":
             return {"kind": "random", "seed": seed, "low": 0, "high": 2}
+        if kind == "f" and self.special:
+            values = np.resize(np.roll(_SPECIAL, seed), elements(port.shape, sizes)).tolist()
+            return {"kind": "values", "values": [_WORDS.get(str(value), value) for value in values]}
         if kind == "f":
             low, high = self.floats
             return {
@@ -83,13 +90,15 @@ def _recipes(scan: Scan) -> Iterator[Recipe]:
 def make_inputs(scan: Scan, sizes: Mapping[str, int], recipe: Recipe, seed: int) -> dict[str, Array]:
     """The arrays that the descriptions of a case stand for, by the ports' names."""
     return {
-        port.name: make(recipe.describe(port, seed + index), port.dtype, shape_at(port.shape, sizes))
+        port.name: make(recipe.describe(port, sizes, seed + index), port.dtype, shape_at(port.shape, sizes))
         for index, port in enumerate(scan.inputs)
     }
 
 
 def make(data: Mapping[str, Any], dtype: str, shape: tuple[int, ...]) -> Array:
-    """The array that a description of random data stands for, as the case files define it."""
+    """The array that a description of data stands for, as the case files define it."""
+    if data["kind"] == "values":
+        return np.array(list(map(float, data["values"])), np.float64).astype(dtype).reshape(shape)
     generator = np.random.default_rng(data["seed"])
     count = int(np.prod(shape, dtype=np.int64))
     low, high = data["low"], data["high"]
@@ -113,6 +122,15 @@ def refuse_undefined(node: Node, operands: list[Array]) -> None:
         limits, whole = np.iinfo(node.dtype), np.trunc(operands[0].astype(np.float64))
         if not ((whole >= limits.min) & (whole < float(limits.max))).all():
             raise UndefinedError(f"{node.name} casts a float beyond {node.dtype}")
+
+
+def can_be_undefined(scan: Scan) -> bool:
+    """Whether there is an operation that ``refuse_undefined`` can refuse."""
+    integral = {node.name for node in scan.nodes if np.dtype(node.dtype).kind in "iu"}
+    return any(
+        node.name in integral and node.operation in (*_UNDEFINED, *_SHIFTS, "pow", "cast", "gather", "gather_elements")
+        for node in scan.nodes
+    ) or any(node.operation in ("gather", "gather_elements") for node in scan.nodes)
 
 
 def elements(shape: Shape, sizes: Mapping[str, int]) -> int:
