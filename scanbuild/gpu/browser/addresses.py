@@ -1,0 +1,43 @@
+"""Names and addresses of this machine."""
+
+import ipaddress
+import socket
+
+# Reserved for documentation: asking for a route to it sends nothing.
+_ELSEWHERE = ("192.0.2.1", 9)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host to listen on is reached from this machine alone."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def own_names(host: str) -> frozenset[str]:
+    """The names, besides addresses and ``localhost``, by which a server that listens on a host may be asked for."""
+    if is_loopback(host):
+        return frozenset()
+    name = socket.gethostname().casefold()
+    return frozenset({host.casefold(), name, f"{name.partition('.')[0]}.local"})
+
+
+def reachable(host: str) -> str:
+    """The host for an address that other devices open: where it stands for all, the address on the default route."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if address.is_unspecified:
+        address = ipaddress.ip_address(_routed_address() or "127.0.0.1")
+    return f"[{address}]" if address.version == 6 else str(address)
+
+
+def _routed_address() -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(_ELSEWHERE)
+            return str(probe.getsockname()[0])
+        except OSError:
+            return ""

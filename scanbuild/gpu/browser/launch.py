@@ -1,0 +1,146 @@
+"""A browser of this machine without a window, for tests and for machines that nobody sits at."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from scanbuild.errors import NoAdapterError, Problem
+
+KNOWN: Final[dict[str, tuple[str, ...]]] = {
+    "chromium": ("chromium", "chromium-browser"),
+    "chrome": ("google-chrome", "google-chrome-stable", "chrome"),
+    "edge": ("microsoft-edge", "microsoft-edge-stable"),
+}
+_MAC: Final[dict[str, str]] = {
+    "chromium": "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "chrome": "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "edge": "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+}
+_QUIET: Final = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+)
+# A shader that never ends makes the GPU process crash again and again, after which a browser gives the page no more.
+_WEBGPU: Final = (
+    "--headless=new",
+    "--enable-unsafe-webgpu",
+    "--disable-domain-blocking-for-3d-apis",
+    "--disable-gpu-process-crash-limit",
+)
+_START_LIMIT_MS: Final = 60_000
+
+
+class Browser:
+    """A headless browser that has the page open. Use it in a ``with``, in one thread.
+
+    ``program`` is "chromium", "chrome", "edge" or the path of a browser of that family. With ``software`` it computes
+    on the CPU, whatever GPU there is. NoAdapterError if there is no such browser, or it does not start.
+    """
+
+    def __init__(self, program: str, url: str, *, software: bool = True) -> None:
+        self.url = url
+        self._path = find_browser(program)
+        self._flags = browser_flags(software=software)
+        self._playwright: Any = None
+        self._browser: Any = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def page(self) -> Any:
+        """The page, as Playwright sees it."""
+        return self._browser.contexts[0].pages[0]
+
+    def start(self) -> None:
+        """Start the browser and open the page."""
+        from playwright.sync_api import Error
+
+        try:
+            self._playwright = self._playwright or _playwright()
+            self._browser = self._playwright.chromium.launch(
+                executable_path=str(self._path),
+                args=list(self._flags),
+                headless=True,
+                chromium_sandbox=not _is_root(),
+                timeout=_START_LIMIT_MS,
+                handle_sigint=False,
+            )
+            self._browser.new_context(ignore_https_errors=True).new_page().goto(self.url, timeout=_START_LIMIT_MS)
+        except Error as error:
+            self.close()
+            first = str(error).strip().partition("\n")[0]
+            hint = "see whether it starts by hand; on machines without a GPU it needs nothing but itself"
+            message = f"the browser {self._path} cannot be driven: {first}"
+            raise NoAdapterError(Problem(message=message, hint=hint)) from error
+
+    def restart(self) -> None:
+        """End the browser, whatever it does, and open the page anew in another."""
+        self._end()
+        self.start()
+
+    def close(self) -> None:
+        """End the browser. A second call does nothing."""
+        self._end()
+        if self._playwright is not None:
+            self._playwright.stop()
+            self._playwright = None
+
+    def _end(self) -> None:
+        from playwright.sync_api import Error
+
+        browser, self._browser = self._browser, None
+        if browser is not None:
+            try:
+                browser.close()
+            except Error:
+                # It crashed, which is why it is ended.
+                return
+
+
+def find_browser(program: str) -> Path:
+    """The program of a browser; NoAdapterError, with what to install, if it is not there."""
+    names: Sequence[str] = KNOWN.get(program, (program,))
+    for name in names:
+        found = shutil.which(name)
+        if found:
+            return Path(found)
+    path = Path(_MAC.get(program, program))
+    if path.is_file() and os.access(path, os.X_OK):
+        return path
+    raise NoAdapterError(
+        Problem(
+            message=f"there is no browser {program!r} on this machine",
+            hint="install it (on Debian: apt-get install chromium), or give the path of Chromium, Chrome or Edge",
+        )
+    )
+
+
+def browser_flags(*, software: bool) -> tuple[str, ...]:
+    """The command line of a browser that talks to nobody but the page's server."""
+    flags = (*_QUIET, *_WEBGPU)
+    if software:
+        return (*flags, "--use-webgpu-adapter=swiftshader")
+    return (*flags, "--enable-features=Vulkan", "--use-angle=vulkan")
+
+
+def _is_root() -> bool:
+    """The browser's sandbox refuses to run as root."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def _playwright() -> Any:
+    from playwright.sync_api import sync_playwright
+
+    return sync_playwright().start()
