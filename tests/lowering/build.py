@@ -80,7 +80,7 @@ class Body:
             dtype=dtype,
             shape=shape_of(shape),
             attributes=attributes,
-            origin=Origin(name=name, operation=operation.title()),
+            origin=Origin(name=name, operator=operation.title()),
         )
         self.nodes[name] = node
         return name

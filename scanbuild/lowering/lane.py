@@ -1,0 +1,372 @@
+"""Lane-serial: one invocation for each lane of the states walks all steps, its states in registers.
+
+It applies where each element of a state depends on the same element of the states alone. States whose shapes can be
+broadcast to each other share lanes: of an axis of size 1, each lane computes the same. States that have nothing to do
+with each other get passes of their own, and so does an output that depends on no state, which needs no walk.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from scanbuild.lowering.blocks import Block, Value
+from scanbuild.lowering.dependence import reads_of
+from scanbuild.lowering.draft import Draft, Refusal, Variant
+from scanbuild.lowering.elements import ZERO, CannotExpressError, Emitter, Index, Variable, count, targets, use_counts
+from scanbuild.lowering.graph import Origin, Output, Scan, Shape, State
+from scanbuild.lowering.heading import heading
+from scanbuild.lowering.sizes import ONE, Size
+from scanbuild.lowering.storage import Shader, mentioned, namer, reader, shape_text, step_sources, write_text
+from scanbuild.lowering.tracing import Read, trace
+
+PRIORITY: Final = 30
+_LANES: Final = 64
+_MOST_BUFFERS: Final = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Group:
+    """States that share lanes, and the outputs that are computed along with them. Without states: a lone output."""
+
+    states: tuple[int, ...]
+    outputs: tuple[int, ...]
+    lanes: Shape
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Which elements of an output a lane computes.
+
+    ``index`` is the output's index in terms of lane variables and free variables (loops over their ``extents``);
+    ``guards`` are pairs (position, extent): it is this lane's if every position is below its extent.
+    """
+
+    index: Index
+    free: tuple[tuple[str, Size], ...]
+    guards: tuple[tuple[Size, Size], ...]
+
+
+def draft(scan: Scan) -> Draft:
+    """The lane-serial variant of a ``Scan``."""
+    try:
+        groups = _groups(scan)
+        passes, templates = [], {}
+        for number, group in enumerate(groups):
+            name = "lanes" if len(groups) == 1 else f"lanes-{number + 1}"
+            made = _pass(scan, group, name)
+            passes.append(made[0])
+            templates[f"{name}.wgsl.jinja"] = made[1]
+    except CannotExpressError as error:
+        return Refusal(reason=error.reason, origin=error.origin)
+    entry: dict[str, Any] = {
+        "id": "lane_serial",
+        "description": "One invocation for each lane of the states walks all steps.",
+        "priority": PRIORITY,
+    }
+    most = max(len(item["bindings"]) for item in passes)
+    if most > _MOST_BUFFERS + 1:
+        entry["requires"] = {"limits": {"maxStorageBuffersPerShaderStage": most}}
+    entry["passes"] = passes
+    return Variant(entry=entry, templates=templates)
+
+
+def traced_lanes(shape: Shape) -> Index:
+    """The index of a lane, as it is traced."""
+    return tuple(ZERO if size == ONE else Size.of(f"%lane{axis}") for axis, size in enumerate(shape))
+
+
+def own_index(shape: Shape, lane: Index) -> Index:
+    """The index of a lane's element of a state that is broadcast to the lanes."""
+    tail = lane[len(lane) - len(shape) :]
+    return tuple(ZERO if size == ONE else at for size, at in zip(shape, tail, strict=True))
+
+
+def _groups(scan: Scan) -> list[Group]:
+    """States joined by what reads them; CannotExpressError if the states of a group have no common lanes."""
+    reads = reads_of(scan)
+    leader = list(range(len(scan.states)))
+
+    def find(item: int) -> int:
+        while leader[item] != item:
+            item = leader[item]
+        return item
+
+    ties = [{index, *reads[state.after].states} for index, state in enumerate(scan.states)]
+    ties += [set(reads[output.node].states) for output in scan.outputs]
+    for tie in ties:
+        first, *others = sorted(tie) or [0]
+        for other in others:
+            leader[find(other)] = find(first)
+    groups = []
+    for head in sorted({find(index) for index in range(len(scan.states))}):
+        members = tuple(index for index in range(len(scan.states)) if find(index) == head)
+        outputs = tuple(index for index, output in enumerate(scan.outputs) if reads[output.node].states & set(members))
+        groups.append(Group(states=members, outputs=outputs, lanes=_lanes(scan, members)))
+    for index, output in enumerate(scan.outputs):
+        if not reads[output.node].states:
+            groups.append(Group(states=(), outputs=(index,), lanes=output.port.shape))
+    return groups
+
+
+def _lanes(scan: Scan, members: Sequence[int]) -> Shape:
+    shapes = [scan.states[index].initial.shape for index in members]
+    rank = max(map(len, shapes))
+    found: list[Size] = []
+    for axis in range(rank):
+        sizes = {shape[axis - rank + len(shape)] for shape in shapes if axis - rank + len(shape) >= 0} - {ONE}
+        if len(sizes) > 1:
+            names = ", ".join(
+                f"{scan.states[index].before} {shape_text(shape)}" for index, shape in zip(members, shapes, strict=True)
+            )
+            raise CannotExpressError(f"the states that depend on each other have no common lanes: {names}", Origin())
+        found.append(sizes.pop() if sizes else ONE)
+    return tuple(found)
+
+
+def _check_states(scan: Scan, group: Group) -> None:
+    """CannotExpressError where a state reads another element of a state than its own."""
+    for number in group.states:
+        state = scan.states[number]
+        index = own_index(state.initial.shape, traced_lanes(group.lanes))
+        for read in trace(scan, state.after, index, _extents(group.lanes)):
+            wanted = own_index(_state_of(scan, read).initial.shape, traced_lanes(group.lanes))
+            if read.index != wanted:
+                raise CannotExpressError(
+                    f"the state {state.before} reads other elements of the state {read.source} than its own",
+                    read.origin,
+                )
+
+
+def _state_of(scan: Scan, read: Read) -> State:
+    return next(state for state in scan.states if state.before == read.source)
+
+
+def _extents(lanes: Shape) -> dict[str, Size]:
+    return {f"%lane{axis}": size for axis, size in enumerate(lanes)}
+
+
+def _place(scan: Scan, group: Group, output: Output) -> Place:
+    """Which lane computes which elements of an output; CannotExpressError where no lane has all that they need."""
+    shape = scan.by_name[output.node].shape
+    own = tuple(ZERO if size == ONE else Size.of(f"%out{axis}") for axis, size in enumerate(shape))
+    extents = {f"%out{axis}": size for axis, size in enumerate(shape)}
+    solved: dict[str, Size] = {}
+    met: set[str] = set()
+    for read in trace(scan, output.node, own, extents):
+        wanted = own_index(_state_of(scan, read).initial.shape, traced_lanes(group.lanes))
+        for found, lane in zip(read.index, wanted, strict=True):
+            met |= lane.symbols
+            symbol = next((item for item in found.symbols if item.startswith("%out")), None)
+            if symbol is None and found == lane:
+                continue
+            shift = found - Size.of(symbol) if symbol else None
+            if symbol is None or shift is None or any(item.startswith("%") for item in shift.symbols) or lane == ZERO:
+                raise _crossing(output, read)
+            if solved.setdefault(symbol, lane - shift) != lane - shift:
+                raise _crossing(output, read)
+    guards = [(at, ONE) for at in traced_lanes(group.lanes) if at != ZERO and not at.symbols & met]
+    for symbol, at in solved.items():
+        owner = next(item for item in at.symbols if item.startswith("%lane"))
+        if at != Size.of(owner) or extents[symbol] != _extents(group.lanes)[owner]:
+            guards.append((at, extents[symbol]))
+    free = tuple((symbol, size) for symbol, size in extents.items() if symbol not in solved and size != ONE)
+    index = tuple(at.at(solved) for at in own)
+    return Place(index=index, free=free, guards=tuple(guards))
+
+
+def _crossing(output: Output, read: Read) -> CannotExpressError:
+    reason = f"the output {output.port.name} needs elements of the state {read.source} that are in several lanes"
+    return CannotExpressError(reason, read.origin)
+
+
+def _pass(scan: Scan, group: Group, name: str) -> tuple[dict[str, Any], str]:
+    if not group.states:
+        return _map_pass(scan, scan.outputs[group.outputs[0]], name)
+    _check_states(scan, group)
+    places = [_place(scan, group, scan.outputs[number]) for number in group.outputs]
+    return _Walk(scan, group, places, name).made()
+
+
+class _Walk:
+    """The pass of one group: a loop over the steps in each lane."""
+
+    def __init__(self, scan: Scan, group: Group, places: list[Place], name: str) -> None:
+        self.scan, self.group, self.places, self.name = scan, group, places, name
+        self.states = [scan.states[number] for number in group.states]
+        self.outputs = [scan.outputs[number] for number in group.outputs]
+        self.main = Block(head=_HEAD)
+        self.names = namer(scan)
+        self.registers = {state.before: self.names.take(state.before) for state in self.states}
+        self.step = Size.of("%step")
+        self.emit = Emitter(
+            nodes=scan.by_name, sources={}, names=self.names, root=self.main, uses=use_counts(scan.nodes, targets(scan))
+        )
+
+    def made(self) -> tuple[dict[str, Any], str]:
+        lanes = self.group.lanes
+        self._find_lane()
+        self._load_states()
+        with self.emit.inside(f"for (var step = 0u; step < {self._size(self.scan.steps)}; step += 1u)", "loop") as walk:
+            self._walk(walk)
+        self._store_states()
+        text = self.main.render()
+        shader = Shader(
+            self.scan,
+            heading(self.scan, "One invocation a lane walks all steps.", self._notes(), self._wanted()),
+            reads={state.initial.name: state.initial for state in self.states} | mentioned(self.scan, text),
+            writes={
+                port.name: port
+                for port in (*(state.final for state in self.states), *(output.port for output in self.outputs))
+            },
+        )
+        entry = {
+            "id": self.name.replace("-", "_"),
+            "shader": f"{self.name}.wgsl.jinja",
+            "bindings": shader.bindings(),
+            "dispatch": {"threads": str(count(lanes)), "workgroupSize": _LANES},
+        }
+        return entry, shader.text(text, tables=self.emit.tables.values())
+
+    def _wanted(self) -> list[str]:
+        return [state.after for state in self.states] + [output.node for output in self.outputs]
+
+    def _notes(self) -> list[str]:
+        states = ", ".join(state.before for state in self.states)
+        layout = (
+            f"Layout: the lanes are the elements of {shape_text(self.group.lanes)}, row-major, so that neighbouring"
+            f" invocations touch neighbouring elements of {states}."
+        )
+        algorithm = (
+            "Algorithm: the states are in registers; a step reads its elements, computes all new states, writes its"
+            " outputs, and only then replaces the states. What does not vary from step to step is computed before"
+            " the loop."
+        )
+        assumptions = (
+            "Assumptions: indices of elements fit 32 bits. Without steps the initial states are the final ones."
+        )
+        return [layout, algorithm, assumptions]
+
+    def _size(self, size: Size) -> str:
+        return self.emit.index_value(size).text
+
+    def _find_lane(self) -> None:
+        main, lanes = self.main, self.group.lanes
+        main.add(f"let lane = workgroup_number(workgroup) * {_LANES}u + local;")
+        main.add(Block(head=f"if (lane >= {self._size(count(lanes))})", kind="branch", lines=["return;"]))
+        self.lane = self.emit.unravel("lane", lanes, main, "lane")
+        self.renamed = {
+            symbol: at for one, at in zip(traced_lanes(lanes), self.lane, strict=True) for symbol in one.symbols
+        }
+
+    def _load_states(self) -> None:
+        for state in self.states:
+            value = reader(state.initial)(self.emit, own_index(state.initial.shape, self.lane))
+            self.main.add(f"var {self.registers[state.before]} = {value.text};")
+
+    def _walk(self, walk: Block) -> None:
+        emit, scan = self.emit, self.scan
+        emit.variables["%step"] = Variable(walk, scan.steps)
+        sources = step_sources(scan, self.step)
+        for state in self.states:
+            sources[state.before] = self._register(state, walk)
+        emit.sources = sources
+        fresh = []
+        for state in self.states:
+            value = emit.value(state.after, own_index(state.initial.shape, self.lane))
+            fresh.append(
+                emit.bind(value, f"{state.before}_next")
+                if not value.cheap or value.text in self.registers.values()
+                else value
+            )
+        for output, place in zip(self.outputs, self.places, strict=True):
+            self._output(output, place)
+        for state, value in zip(self.states, fresh, strict=True):
+            walk.add(f"{self.registers[state.before]} = {value.text};")
+
+    def _register(self, state: State, walk: Block) -> Any:
+        def load(_emit: Emitter, _index: Index) -> Value:
+            return Value(self.registers[state.before], walk, atomic=True, cheap=True)
+
+        return load
+
+    def _output(self, output: Output, place: Place) -> None:
+        emit = self.emit
+        tests = []
+        for at, size in place.guards:
+            position = emit.index_value(at.at(self.renamed)).operand
+            tests.append(f"{position} == 0u" if size == ONE else f"{position} < {self._size(size)}")
+        if tests:
+            with emit.inside(f"if ({' && '.join(tests)})", "branch"):
+                self._loops(output, place, list(place.free), {})
+        else:
+            self._loops(output, place, list(place.free), {})
+
+    def _loops(self, output: Output, place: Place, free: list[tuple[str, Size]], known: dict[str, Size]) -> None:
+        if free:
+            (symbol, size), *rest = free
+            with self.emit.loop("i", size) as variable:
+                self._loops(output, place, rest, {**known, symbol: variable})
+            return
+        index = tuple(at.at({**self.renamed, **known}) for at in place.index)
+        store_output(self.emit, self.scan, output, index, self.step)
+
+    def _store_states(self) -> None:
+        for state in self.states:
+            index = own_index(state.final.shape, self.lane)
+            at = self._size(self.emit.offset(index, state.final.shape))
+            line = write_text(state.final, at, self.registers[state.before])
+            spare = [item for item in self.lane if item != ZERO and item not in index]
+            if spare:
+                test = " && ".join(f"{self._size(item)} == 0u" for item in spare)
+                self.main.add(Block(head=f"if ({test})", kind="branch", lines=[line]))
+            else:
+                self.main.add(line)
+
+
+_HEAD: Final = (
+    f"@compute @workgroup_size({_LANES})\n"
+    "fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32)"
+)
+
+
+def store_output(emit: Emitter, scan: Scan, output: Output, index: Index, step: Size) -> None:
+    """Compute an element of an output's value in a step and store it."""
+    value = emit.operand(emit.value(output.node, index))
+    position = scan.steps - 1 - step if output.prepend else step
+    whole = (*index[: output.axis], position, *index[output.axis :])
+    at = emit.index_value(emit.offset(whole, output.port.shape))
+    emit.block.add(write_text(output.port, at.text, value.text))
+
+
+def _map_pass(scan: Scan, output: Output, name: str) -> tuple[dict[str, Any], str]:
+    """An output that depends on no state: an invocation an element, whatever its step."""
+    main, names, shape = Block(head=_HEAD), namer(scan), output.port.shape
+    emit = Emitter(nodes=scan.by_name, sources={}, names=names, root=main, uses=use_counts(scan.nodes, targets(scan)))
+    main.add(f"let element = workgroup_number(workgroup) * {_LANES}u + local;")
+    total = emit.index_value(count(shape)).text
+    main.add(Block(head=f"if (element >= {total})", kind="branch", lines=["return;"]))
+    index = emit.unravel("element", shape, main, "i")
+    position = index[output.axis]
+    step = scan.steps - 1 - position if output.prepend else position
+    emit.sources = step_sources(scan, step)
+    inner = (*index[: output.axis], *index[output.axis + 1 :])
+    store_output(emit, scan, output, inner, step)
+    text = main.render()
+    notes = [
+        "Layout: the output is row-major; neighbouring invocations write neighbouring elements.",
+        "Algorithm: no element depends on another step, so all are computed at once.",
+        "Assumptions: indices of elements fit 32 bits.",
+    ]
+    shader = Shader(
+        scan,
+        heading(scan, f"The scan output {output.port.name}, which depends on no state.", notes, [output.node]),
+        reads=mentioned(scan, text),
+        writes={output.port.name: output.port},
+    )
+    entry = {
+        "id": name.replace("-", "_"),
+        "shader": f"{name}.wgsl.jinja",
+        "bindings": shader.bindings(),
+        "dispatch": {"threads": str(count(shape)), "workgroupSize": _LANES},
+    }
+    return entry, shader.text(text, tables=emit.tables.values())
