@@ -117,7 +117,8 @@ class Scan:
     """A whole ``Scan`` in normal form. ``nodes`` are in an order in which each stands behind what it reads.
 
     Every symbol in any shape is the whole of some dimension of an input port, ``steps`` one of an element's. What must
-    hold of the symbols besides is in ``equalities``.
+    hold of the symbols besides is in ``equalities``, and in ``nonnegative``: sizes that must not be below zero, such as
+    ``n - 3`` where three elements are cut off.
     """
 
     name: str
@@ -129,6 +130,7 @@ class Scan:
     outputs: tuple[Output, ...]
     steps: Size
     equalities: tuple[tuple[Size, Size], ...] = ()
+    nonnegative: tuple[Size, ...] = ()
 
     @property
     def inputs(self) -> tuple[Port, ...]:

@@ -93,7 +93,7 @@ class _Reader:
         """The body. Each time it says that two sizes are equal, it is translated again, with one for both."""
         for _ in range(_MOST_ROUNDS):
             bound = self._symbols.bound
-            self._symbols.equalities.clear()
+            self._symbols.forget()
             body = self._attempt(given, captures)
             self._problems.raise_if_any()
             if self._symbols.bound == bound:
@@ -186,6 +186,7 @@ class _Reader:
             outputs=outputs,
             steps=self._ports.steps,
             equalities=tuple(self._symbols.equalities.values()),
+            nonnegative=tuple(self._symbols.nonnegative),
         )
 
     def _outputs(self, nodes: list[Node], names: list[tuple[str, str]]) -> tuple[Output, ...]:
@@ -241,4 +242,5 @@ def _renamed(scan: Scan, symbols: Symbols, namer: Namer) -> Scan:
         outputs=tuple(replace(item, port=port(item.port)) for item in scan.outputs),
         steps=size(scan.steps),
         equalities=tuple(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1])),
+        nonnegative=tuple(dict.fromkeys(map(size, scan.nonnegative))),
     )

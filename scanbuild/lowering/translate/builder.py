@@ -100,8 +100,18 @@ class Builder:
         except UnequalError:
             raise RefusedError(f"{what}: the shapes {written(left)} and {written(right)} are not equal") from None
 
+    def require(self, size: Size) -> None:
+        """Note that a size must not be below zero; Refused if it always is."""
+        if not self.symbols.require(size):
+            raise RefusedError(f"it reaches beyond an axis, by {self.symbols.resolve(size) * -1}")
+
     def cast(self, value: Value, dtype: str) -> Value:
-        return value if value.dtype == dtype else self.emit("cast", (value,), dtype, value.shape)
+        """In another dtype. Sizes stay sizes, of whatever dtype."""
+        if value.dtype == dtype:
+            return value
+        if value.sizes is not None and value.dtype != "bool" and dtype != "bool":
+            return Value(dtype=dtype, shape=value.shape, sizes=value.sizes)
+        return self.emit("cast", (value,), dtype, value.shape)
 
     # Moving
 

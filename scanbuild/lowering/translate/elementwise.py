@@ -1,9 +1,12 @@
 """Operators that are one elementwise operation, or a few of them."""
 
+from functools import reduce
 from typing import Final
 
-from scanbuild.lowering.translate.registry import Call, operator
-from scanbuild.lowering.translate.values import RefusedError, Value
+import numpy as np
+
+from scanbuild.lowering.translate.registry import Call, is_float, largest, operator, smallest
+from scanbuild.lowering.translate.values import RefusedError, Value, dtype_name
 
 _UNARY: Final = {
     "Neg": "neg",
@@ -51,6 +54,7 @@ _BINARY: Final = {
     "BitwiseOr": "bit_or",
     "BitwiseXor": "bit_xor",
 }
+_VARIADIC: Final = {"Max": "max", "Min": "min", "Sum": "add", "Mean": "add"}
 
 
 @operator(*_UNARY)
@@ -66,6 +70,110 @@ def binary(call: Call) -> Value:
     return call.builder.map(_BINARY[call.operator], left, right)
 
 
+@operator(*_VARIADIC)
+def variadic(call: Call) -> Value:
+    values = call.inputs
+    total = reduce(lambda left, right: call.builder.map(_VARIADIC[call.operator], left, right), values)
+    if call.operator != "Mean" or len(values) == 1:
+        return total
+    return call.map("div", total, len(values))
+
+
+@operator("Mod")
+def mod(call: Call) -> Value:
+    left, right = call.input(0), call.input(1)
+    if call.attribute("fmod", 0):
+        return call.map("fmod", left, right)
+    if is_float(left):
+        raise RefusedError(f"of {left.dtype} it needs the attribute fmod = 1", "set it")
+    return call.map("mod", left, right)
+
+
+@operator("Pow")
+def power(call: Call) -> Value:
+    """The result has the type of the base, whatever that of the exponent."""
+    base, exponent = call.input(0), call.input(1)
+    if base.dtype == exponent.dtype or is_float(base):
+        return call.map("pow", base, call.builder.cast(exponent, base.dtype))
+    if is_float(exponent):
+        wide = call.map("pow", call.builder.cast(base, exponent.dtype), exponent)
+        return call.builder.cast(wide, base.dtype)
+    return call.map("pow", base, call.builder.cast(exponent, base.dtype))
+
+
+@operator("BitShift")
+def bit_shift(call: Call) -> Value:
+    direction = call.attribute("direction", "")
+    if direction not in ("LEFT", "RIGHT"):
+        raise RefusedError(f"its direction is `{direction}`", "it can be LEFT or RIGHT")
+    return call.map("shift_left" if direction == "LEFT" else "shift_right", call.input(0), call.input(1))
+
+
+@operator("IsInf")
+def is_inf(call: Call) -> Value:
+    value = call.input(0)
+    low, high = call.attribute("detect_negative", 1), call.attribute("detect_positive", 1)
+    if low and high:
+        return call.map("is_inf", value)
+    if not low and not high:
+        return call.builder.expand(call.builder.constant(False, "bool"), value.shape)
+    return call.map("eq", value, np.inf if high else -np.inf)
+
+
+@operator("Where")
+def where(call: Call) -> Value:
+    condition, left, right = call.input(0), call.input(1), call.input(2)
+    if condition.dtype != "bool":
+        raise RefusedError(f"its condition is {condition.dtype}", "make it bool")
+    return call.builder.map("where", condition, left, right)
+
+
+@operator("Clip")
+def clip(call: Call) -> Value:
+    """Bounds are attributes before opset 11, inputs since then; the upper one wins."""
+    value = call.input(0)
+    low, high = (call.optional(1), call.optional(2)) if call.version >= 11 else (None, None)
+    if call.version < 11:
+        low = call.builder.like(value, call.attribute("min")) if call.has("min") else None
+        high = call.builder.like(value, call.attribute("max")) if call.has("max") else None
+    for name, bound in (("min", low), ("max", high)):
+        if bound is not None and not _is_open(bound, name):
+            value = call.map("max" if name == "min" else "min", value, _scalar(call, bound))
+    return value
+
+
+def _is_open(bound: Value, name: str) -> bool:
+    """Whether a bound lets everything through."""
+    if bound.array is None or bound.array.size != 1:
+        return False
+    limit = smallest(bound.dtype) if name == "min" else largest(bound.dtype)
+    return bool(bound.array.reshape(-1)[0] == limit)
+
+
+def _scalar(call: Call, value: Value) -> Value:
+    """A bound may be a tensor of one element."""
+    return call.builder.reshape(value, ()) if value.rank else value
+
+
+@operator("Cast")
+def cast(call: Call) -> Value:
+    return call.builder.cast(call.input(0), dtype_name(int(call.attribute("to", 0))))
+
+
+@operator("CastLike")
+def cast_like(call: Call) -> Value:
+    return call.builder.cast(call.input(0), call.input(1).dtype)
+
+
 @operator("Identity")
 def identity(call: Call) -> Value:
     return call.input(0)
+
+
+@operator("Dropout")
+def dropout(call: Call) -> list[Value]:
+    """In inference everything passes."""
+    value, training = call.input(0), call.optional(2)
+    if training is not None and (training.array is None or bool(training.array.reshape(-1)[0])):
+        raise RefusedError("it is in training mode, or may be", "export the model for inference")
+    return [value, call.builder.expand(call.builder.constant(True, "bool"), value.shape)]

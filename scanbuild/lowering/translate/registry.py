@@ -1,11 +1,11 @@
 """The table of translations: for each operator a function from its inputs and attributes to its values."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from copy import copy
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from scanbuild.lowering.graph import Shape
 from scanbuild.lowering.sizes import Size
 from scanbuild.lowering.translate.builder import Builder
 from scanbuild.lowering.translate.values import RefusedError, Value
@@ -45,6 +45,19 @@ class Call:
 
     def optional(self, position: int) -> Value | None:
         return self._inputs[position] if position < len(self._inputs) else None
+
+    def has_half(self) -> bool:
+        """Whether an input is float16."""
+        return any(value is not None and value.dtype == "float16" for value in self._inputs)
+
+    def widened(self) -> "Call":
+        """The same with float32 inputs for those of float16."""
+        other = copy(self)
+        other._inputs = tuple(
+            self.builder.cast(value, "float32") if value is not None and value.dtype == "float16" else value
+            for value in self._inputs
+        )
+        return other
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """An attribute: a number, text, an array, or a list of numbers."""
@@ -104,12 +117,10 @@ class Call:
 
     def map(self, operation: str, *operands: "Value | float") -> Value:
         """An elementwise operation; numbers become constants of the dtype of the first value among the operands."""
-        first = next(item for item in reversed(operands) if isinstance(item, Value) and item.dtype != "bool")
+        given = [item for item in operands if isinstance(item, Value)]
+        first = next((item for item in reversed(given) if item.dtype != "bool"), given[-1])
         values = [item if isinstance(item, Value) else self.builder.like(first, item) for item in operands]
         return self.builder.map(operation, *values)
-
-    def full(self, value: Value, shape: Shape) -> Value:
-        return self.builder.expand(value, shape)
 
 
 Translation = Callable[[Call], "Value | Sequence[Value | None]"]
@@ -118,15 +129,35 @@ TRANSLATIONS: Final[dict[tuple[str, str], Translation]] = {}
 """By domain (empty for ONNX's own) and operator."""
 
 
-def operator(*names: str, domain: str = "") -> Callable[[Translation], Translation]:
-    """Enter a function into the table."""
+_T = TypeVar("_T", bound=Translation)
 
-    def enter(function: Translation) -> Translation:
+
+def operator(*names: str, domain: str = "", wide: bool = False) -> Callable[[_T], _T]:
+    """Enter a function into the table.
+
+    ``wide`` is for what is composed of several operations: float16 is computed in float32 and rounded once.
+    """
+
+    def enter(function: _T) -> _T:
         for name in names:
-            TRANSLATIONS[domain, name] = function
+            TRANSLATIONS[domain, name] = _widened(function) if wide else function
         return function
 
     return enter
+
+
+def _widened(function: Translation) -> Translation:
+    def translate(call: Call) -> "Value | Sequence[Value | None]":
+        if not call.has_half():
+            return function(call)
+        made = function(call.widened())
+        results = [made] if isinstance(made, Value) else made
+        return [
+            value if value is None or value.dtype != "float32" else call.builder.cast(value, "float16")
+            for value in results
+        ]
+
+    return translate
 
 
 def is_float(value: Value) -> bool:

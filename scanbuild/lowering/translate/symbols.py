@@ -32,6 +32,8 @@ class Symbols:
         self._bound: dict[str, Size] = {}
         self.equalities: dict[Size, tuple[Size, Size]] = {}
         """What must hold besides, by the difference."""
+        self.nonnegative: dict[Size, None] = {}
+        """What must not be below zero."""
 
     @property
     def bound(self) -> int:
@@ -67,9 +69,23 @@ class Symbols:
             return left
         if difference.number is not None:
             raise UnequalError
-        if not self._solve(difference):
+        if not self._solve(_without_common(difference)):
             self.equalities.setdefault(difference, (left, right))
         return self.resolve(left)
+
+    def require(self, size: Size) -> bool:
+        """Note that a size must not be below zero; whether it can be so."""
+        size = self.resolve(size)
+        if size.number is not None:
+            return size.number >= 0
+        if any(factor < 0 for _, factor in size.terms):
+            self.nonnegative[size] = None
+        return True
+
+    def forget(self) -> None:
+        """Start again with what must hold; what is bound stays so."""
+        self.equalities.clear()
+        self.nonnegative.clear()
 
     def broadcast(self, left: Size, right: Size) -> Size:
         """The size of a dimension of two operands of an elementwise operation."""
@@ -106,6 +122,23 @@ class Symbols:
                 wish = next((letter for letter in _LETTERS if not namer.has(letter)), "n")
             names[symbol] = Size.of(namer.take(wish))
         return names
+
+
+def _without_common(difference: Size) -> Size:
+    """The difference divided by what all its terms have in common: n * m = 4 * n says that m is 4."""
+    first, *rest = (list(monomial) for monomial, _ in difference.terms)
+    for symbol in list(first):
+        if all(symbol in monomial for monomial in (first, *rest)):
+            for monomial in (first, *rest):
+                monomial.remove(symbol)
+    reduced = zip((first, *rest), difference.terms, strict=True)
+    total = Size()
+    for monomial, (_, factor) in reduced:
+        product = Size.of(factor)
+        for symbol in monomial:
+            product = product * Size.of(symbol)
+        total = total + product
+    return total
 
 
 def _is_a_size(size: Size) -> bool:

@@ -5,13 +5,17 @@ from typing import Any, Final
 
 from scanbuild.lowering.graph import Origin
 from scanbuild.lowering.names import sanitized
-from scanbuild.lowering.translate import constants, elementwise
+from scanbuild.lowering.translate import activations, constants, elementwise, indexing, linear, reducing, shaping
 from scanbuild.lowering.translate.builder import Builder
 from scanbuild.lowering.translate.registry import TRANSLATIONS, Call
-from scanbuild.lowering.translate.values import RefusedError, Value, dtype_name
+from scanbuild.lowering.translate.values import DTYPES, RefusedError, Value, dtype_name
 
-_ROOMS: Final = (constants, elementwise)
+_ROOMS: Final = (activations, constants, elementwise, indexing, linear, reducing, shaping)
 """Modules that enter translations into the table."""
+
+
+_BRANCHES: Final = ("then", "else")
+_DEEPEST: Final = 60
 
 
 class Failed:
@@ -43,12 +47,16 @@ class Walker:
             name = sparse.values.name
             self._report(path or name, f"`{name}` is a sparse tensor", "make it a dense one")
             values[name] = FAILED
-        for number, node in enumerate(graph.node):
+        self.nodes(graph.node, values, path)
+        return [values.get(item.name, FAILED) for item in graph.output]
+
+    def nodes(self, nodes: Sequence[Any], values: Environment, path: str) -> None:
+        """Translate nodes one after another; their outputs are added to the values."""
+        for number, node in enumerate(nodes):
             place = f"{path}{node.name or (node.output[0] if node.output else '') or f'{node.op_type}_{number}'}"
             for name, value in zip(node.output, self._node(node, values, place), strict=False):
                 if name:
                     values[name] = value
-        return [values.get(item.name, FAILED) for item in graph.output]
 
     def tensor(self, tensor: Any, place: str) -> "Value | Failed":
         """A constant of the model."""
@@ -72,23 +80,149 @@ class Walker:
         self._builder.origin = Origin(name=place, operator=node.op_type)
         self._builder.hint = sanitized(next(filter(None, node.output), ""), node.op_type.lower())
         try:
-            made = self._translated(node, known)
+            made = self._translated(node, known, values, place)
         except RefusedError as refusal:
             self._report(f"node `{place}` ({node.op_type})", refusal.reason, refusal.hint)
             return failed
-        results = [made] if isinstance(made, Value) else made
+        results = [made] if isinstance(made, (Value, Failed)) else made
         return [FAILED if value is None else value for value in results]
 
-    def _translated(self, node: Any, inputs: list["Value | None"]) -> "Value | Sequence[Value | None]":
+    def _translated(
+        self, node: Any, inputs: list["Value | None"], values: Environment, place: str
+    ) -> "Value | Sequence[Value | Failed | None]":
         domain = "" if node.domain == "ai.onnx" else node.domain
+        function = self._functions.get((domain, node.op_type))
+        if function is not None:
+            return self._function(function, node, inputs, f"{place}/")
+        if (domain, node.op_type) == ("", "If"):
+            return self._if(node, inputs, values, place)
+        version = self._opsets.get(domain, 1)
         translation = TRANSLATIONS.get((domain, node.op_type))
-        if translation is None:
-            raise RefusedError(
-                "this operator cannot be part of a kernel", "see the list of operators in the documentation"
+        if translation is not None:
+            return translation(Call(self._builder, node, version, inputs, attributes_of(node)))
+        function = function_of(node, version, inputs) if domain == "" else None
+        if function is None:
+            raise RefusedError("this operator cannot be part of a kernel", "compute it outside of the Scan")
+        return self._function(function, node, inputs, f"{place}/")
+
+    def _function(
+        self, function: Any, node: Any, inputs: list["Value | None"], path: str
+    ) -> Sequence["Value | Failed | None"]:
+        """The nodes of a function in place of the one that calls it."""
+        if path.count("/") > _DEEPEST:
+            raise RefusedError("functions call each other without end, or almost")
+        inner: Environment = {}
+        for name, value in zip(function.input, inputs, strict=False):
+            if value is not None:
+                inner[name] = value
+        given = {item.name: item for item in (*function.attribute_proto, *node.attribute)}
+        names = {name for name in function.input if name not in inner}
+        nodes = [_bound(item, given, names) for item in function.node]
+        opsets = {**self._opsets, **{_domain(item.domain): int(item.version) for item in function.opset_import}}
+        walker = Walker(self._builder, opsets, self._functions, self._report)
+        walker.nodes(nodes, inner, path)
+        results = [inner.get(name, FAILED) for name in function.output]
+        if any(isinstance(value, Failed) for value in results[: len(node.output)]):
+            return [FAILED] * len(node.output)
+        return results
+
+    def _if(
+        self, node: Any, inputs: list["Value | None"], values: Environment, place: str
+    ) -> Sequence["Value | Failed | None"]:
+        """Both branches, and a choice between their results; only one of them if the condition is known."""
+        condition = inputs[0]
+        if condition is None or condition.dtype != "bool":
+            raise RefusedError("its condition is not bool")
+        branches = {item.name: item.g for item in node.attribute}
+        if not branches.keys() >= {"then_branch", "else_branch"}:
+            raise RefusedError("it lacks a branch")
+        known = condition.known
+        if known is not None and known.size == 1:
+            name = "then_branch" if known.reshape(-1)[0] else "else_branch"
+            return self.graph(branches[name], dict(values), f"{place}.{name}/")
+        results = [self.graph(branches[f"{name}_branch"], dict(values), f"{place}.{name}/") for name in _BRANCHES]
+        self._builder.origin = Origin(name=place, operator="If")
+        return [self._chosen(condition, left, right) for left, right in zip(*results, strict=False)]
+
+    def _chosen(self, condition: Value, left: "Value | Failed", right: "Value | Failed") -> "Value | Failed":
+        if isinstance(left, Failed) or isinstance(right, Failed):
+            return FAILED
+        hint = "both branches have to give values of one type and shape"
+        if left.dtype != right.dtype:
+            raise RefusedError(f"one branch gives {left.dtype}, the other {right.dtype}", hint)
+        try:
+            self._builder.same_shape(left.shape, right.shape, "the branches differ")
+        except RefusedError as refusal:
+            raise RefusedError(refusal.reason, hint) from None
+        return self._builder.map("where", self._builder.reshape(condition, ()), left, right)
+
+
+def _domain(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def _bound(node: Any, given: dict[str, Any], missing: set[str]) -> Any:
+    """A node of a function with the attributes that the call gives, without inputs that it does not give."""
+    bound = type(node)()
+    bound.CopyFrom(node)
+    for position, name in enumerate(bound.input):
+        if name in missing:
+            bound.input[position] = ""
+    kept = []
+    for attribute in bound.attribute:
+        if attribute.ref_attr_name:
+            if attribute.ref_attr_name not in given:
+                continue
+            name = attribute.name
+            attribute.CopyFrom(given[attribute.ref_attr_name])
+            attribute.name = name
+        for graph in [attribute.g] if attribute.HasField("g") else attribute.graphs:
+            inner = [_bound(item, given, missing) for item in graph.node]
+            del graph.node[:]
+            graph.node.extend(inner)
+        kept.append(attribute)
+    other = type(node)()
+    other.CopyFrom(bound)
+    del other.attribute[:]
+    other.attribute.extend(kept)
+    return other
+
+
+def function_of(node: Any, version: int, inputs: Sequence["Value | None"]) -> Any:
+    """The function that ONNX defines an operator by; None if it has none."""
+    from onnx import FunctionProto, defs
+
+    try:
+        schema: Any = defs.get_schema(node.op_type, version, node.domain)
+    except Exception:
+        return None
+    try:
+        if schema.has_function:
+            text = schema.get_function_with_opset_version(
+                max(v for v in schema.function_opset_versions if v <= version)
             )
-        attributes = attributes_of(node)
-        call = Call(self._builder, node, self._opsets.get(domain, 1), inputs, attributes)
-        return translation(call)
+        elif schema.has_context_dependent_function:
+            versions = [v for v in schema.context_dependent_function_opset_versions if v <= version]
+            types = [_type(value).SerializeToString() for value in inputs]
+            text = schema.get_context_dependent_function_with_opset_version(
+                max(versions), node.SerializeToString(), types
+            )
+        else:
+            return None
+        function = FunctionProto()
+        function.ParseFromString(text)
+    except Exception:
+        return None
+    return function
+
+
+def _type(value: "Value | None") -> Any:
+    from onnx import TypeProto, helper
+
+    if value is None:
+        return TypeProto()
+    number = next(number for number, name in DTYPES.items() if name == value.dtype)
+    return helper.make_tensor_type_proto(number, [size.number for size in value.shape])
 
 
 def attributes_of(node: Any) -> dict[str, Any]:
