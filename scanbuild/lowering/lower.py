@@ -1,0 +1,160 @@
+"""The whole way: from the bytes of a model to the files of a source package."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from scanbuild import __version__
+from scanbuild.dialect import expand_includes
+from scanbuild.errors import InputError, Problem
+from scanbuild.lowering import lane
+from scanbuild.lowering.card import describe
+from scanbuild.lowering.cases import bench_json, test_json
+from scanbuild.lowering.draft import Draft, Variant
+from scanbuild.lowering.graph import Scan
+from scanbuild.lowering.isolate import isolated
+from scanbuild.lowering.model import Candidate, Model, find, read_model
+from scanbuild.lowering.oracle import NoAnswerError, Oracle
+from scanbuild.lowering.package import assemble, pretty
+from scanbuild.lowering.read import read_scan
+from scanbuild.lowering.reference import print_reference
+from scanbuild.package.metadata import is_template
+from scanbuild.package.source import SHARED_FOLDER
+from scanbuild.resources import data_folder
+
+RECORD: Final = "lowered.json"
+"""What was lowered, and the digests of the files: it marks a folder as written here, and tells later edits."""
+
+STRATEGIES: Final = {"lane-serial": lane.draft}
+"""From the fastest, where it applies, to the most general."""
+
+_DOMAIN: Final = re.compile(r"[a-z][a-z0-9]*(\.[A-Za-z][A-Za-z0-9_]*)*")
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Read:
+    """A ``Scan`` of a model in normal form, and what each strategy makes of it."""
+
+    model: Model
+    candidate: Candidate
+    scan: Scan
+    drafts: Mapping[str, Draft]
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The variants that came about."""
+        return tuple(draft for draft in self.drafts.values() if isinstance(draft, Variant))
+
+
+def read(data: bytes, where: str, folder: Path | None, node: str | None = None) -> Read:
+    """A model's ``Scan``, drafted. ``where`` names the model in messages, ``folder`` may hold its external data.
+
+    InputError for whatever cannot be read or compiled, and where the extra ``onnx`` is not installed.
+    """
+    check_installed("onnx")
+    model = read_model(data, where, folder)
+    candidate = find(model, node)
+    scan = read_scan(model, candidate)
+    return Read(
+        model=model,
+        candidate=candidate,
+        scan=scan,
+        drafts={name: draft(scan) for name, draft in STRATEGIES.items()},
+    )
+
+
+def package_files(read: Read, op_id: str) -> dict[str, bytes]:
+    """The files of the source package: manifest, templates, cases, reference and record.
+
+    InputError if no strategy applies or ONNX Runtime is not installed; ScanbuildError if it contradicts the reading.
+    """
+    check_op_id(op_id)
+    scan, variants = read.scan, read.variants
+    if not variants:
+        raise InputError(*_refusals(read))
+    check_installed("onnxruntime")
+    texts = _folded(assemble(scan, variants, op_id, describe(scan, variants)))
+    manifest = json.loads(texts["manifest.json"])
+    texts["test.json"] = pretty(test_json(scan, manifest, _oracle(read)))
+    texts["bench.json"] = pretty(bench_json(scan, manifest))
+    texts["reference.py"] = print_reference(scan, op_id)
+    files = {name: text.encode() for name, text in texts.items()}
+    return {**files, RECORD: _record(read, files)}
+
+
+def _folded(texts: Mapping[str, str]) -> dict[str, str]:
+    """The texts with scanbuild's shared fragments in place, since a lowered package may lie anywhere."""
+    folder = data_folder("templates") / SHARED_FOLDER
+    shared = {f"{SHARED_FOLDER}/{file.name}": file.read_text(encoding="utf-8") for file in sorted(folder.iterdir())}
+    return {
+        name: expand_includes(name, {name: text, **shared}).text if is_template(name) else text
+        for name, text in texts.items()
+    }
+
+
+def check_op_id(op_id: str) -> None:
+    """InputError unless the loader takes it as ``DOMAIN.NAME``."""
+    domain, _, name = op_id.rpartition(".")
+    if _DOMAIN.fullmatch(domain) and _NAME.fullmatch(name):
+        return
+    message = f"{op_id!r} is no op id: expected DOMAIN.NAME, as in my.models.RunningMean"
+    hint = "the domain begins with a small letter and has letters, digits and dots; the name has letters and digits"
+    raise InputError(Problem(message=message, hint=hint))
+
+
+def check_installed(package: str) -> None:
+    """InputError with the command that installs a package of the extra ``onnx``, if it is not there."""
+    import importlib.util
+
+    if importlib.util.find_spec(package) is None:
+        message = f"the package {package} is not installed, which `scanbuild lower` needs"
+        raise InputError(Problem(message=message, hint="pip install 'scanbuild[onnx]'"))
+
+
+def edited(files: Mapping[str, bytes]) -> list[str] | None:
+    """The names of files of a lowered package that are not as they were written; None if it is no such package."""
+    try:
+        digests = json.loads(files[RECORD])["sha256"]
+        names = sorted({*digests, *files} - {RECORD})
+        return [name for name in names if name not in files or digests.get(name) != _digest(files[name])]
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return None
+
+
+def _oracle(read: Read) -> Oracle | None:
+    try:
+        return Oracle(read.scan, isolated(read.model, read.candidate))
+    except NoAnswerError:
+        return None
+
+
+def _refusals(read: Read) -> list[Problem]:
+    """Why no strategy applies, each with the node that stands in the way."""
+    problems = []
+    for name, draft in read.drafts.items():
+        if isinstance(draft, Variant):
+            continue
+        origin = draft.origin
+        at = f"node `{origin.name}` ({origin.operator}): " if origin.operator or origin.name else ""
+        message = f"the Scan node `{read.candidate.path}`: not {name}: {at}{draft.reason}"
+        problems.append(Problem(message=message, file=read.model.where))
+    return problems
+
+
+def _record(read: Read, files: Mapping[str, bytes]) -> bytes:
+    content: dict[str, Any] = {
+        "$comment": "Written by scanbuild lower, which replaces this folder as long as no file of it was edited.",
+        "scanbuild": __version__,
+        "node": read.candidate.path,
+        "sha256": {name: _digest(files[name]) for name in sorted(files)},
+    }
+    return pretty(content).encode()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
