@@ -9,7 +9,7 @@ import contextlib
 import queue
 import ssl
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -141,8 +141,8 @@ class Server:
             raise
 
     async def _listen(self) -> None:
-        app = web.Application(middlewares=[self._guard], client_max_size=1024)
-        app.router.add_get("/{path:.*}", self._file)
+        app = web.Application(client_max_size=1024)
+        app.router.add_route("*", "/{path:.*}", self._answer)
         app.on_response_prepare.append(_add_headers)
         self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
         await self._runner.setup()
@@ -163,20 +163,12 @@ class Server:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    @web.middleware
-    async def _guard(
-        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-    ) -> web.StreamResponse:
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
         name = split_path(request.raw_path.partition("?")[0], self.token)
-        if not is_own_host(request.headers.get("Host"), self._names) or name is None:
+        if name is None or not is_own_host(request.headers.get("Host"), self._names):
             return _refusal(404)
         if request.method != "GET":
             return _refusal(405)
-        request["name"] = name
-        return await handler(request)
-
-    async def _file(self, request: web.Request) -> web.StreamResponse:
-        name = request["name"]
         if name == SOCKET:
             return await self._talk(request)
         file = self._files.get(name)
@@ -273,7 +265,8 @@ async def _receive(socket: web.WebSocketResponse, assembler: Assembler) -> Messa
         elif frame.type is WSMsgType.BINARY:
             message = assembler.piece(frame.data)
         else:
-            raise GoneError("the connection was lost" if frame.type is WSMsgType.ERROR else "the page was closed")
+            lost = frame.type is WSMsgType.ERROR
+            raise GoneError(f"the connection was lost: {frame.data}" if lost else "the page was closed")
         if message is not None:
             return message
 
