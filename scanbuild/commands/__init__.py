@@ -16,6 +16,7 @@ from scanbuild.commands.faults import report_failure
 
 # Name -> (module:attribute, summary). In the order in which a newcomer meets them.
 COMMANDS = {
+    "lower": ("scanbuild.commands.lower:lower", "Compile the Scan node of an ONNX model into a source package."),
     "check": ("scanbuild.commands.check:check", "Find what is wrong with a package, without a GPU."),
     "render": ("scanbuild.commands.render:render", "Turn a source package into a package the loader accepts."),
     "verify": ("scanbuild.commands.verify:verify", "Run a package's test cases on a WebGPU adapter."),
