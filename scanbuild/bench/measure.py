@@ -6,7 +6,7 @@ from typing import Final
 
 from scanbuild.bench.inputs import block_of, footprint, slices_for
 from scanbuild.bench.packages import tuned
-from scanbuild.bench.report import Figures, Measured, Outcome, Roofline
+from scanbuild.bench.report import Figures, Measured, Outcome, Roofline, setting_text
 from scanbuild.bench.roofline import Copy, copy_of, nothing
 from scanbuild.bench.sampling import Entrant, Samples, Settings, sample
 from scanbuild.bench.statistics import summarise
@@ -37,6 +37,12 @@ class Candidate:
     plan: Plan
     selected: bool = True
     tunables: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """What it is in words: ``variant tiles with lanes=32``."""
+        values = setting_text(self.tunables)
+        return f"variant {self.plan.variant}" + (f" with {values}" if values else "")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,11 +125,18 @@ class BenchRunner:
             not_taken += others
         return Candidates(plans=tuple(plans), not_taken=tuple(not_taken))
 
-    def candidate(self, case: Case, package: int = 0, tunables: Mapping[str, Json] | None = None) -> Candidate:
-        """The plan of the variant that a package selects, perhaps with other values of tunables."""
-        planner = self.planner(package, tunables or {})
-        plan = self._planned(planner, case, None)
-        return Candidate(package=package, plan=plan, tunables=tunables or {})
+    def candidate(self, case: Case, package: int = 0) -> Candidate:
+        """The plan of the variant that a package selects."""
+        return Candidate(package=package, plan=self._planned(self.planner(package, {}), case, None))
+
+    def tuned_candidate(self, case: Case, variant: str, tunables: Mapping[str, Json]) -> Candidate:
+        """The plan of a variant with other values of its tunables; CallError if it does not take them."""
+        plan = self._planned(self.planner(0, tunables), case, variant)
+        return Candidate(package=0, plan=plan, selected=False, tunables=dict(tunables))
+
+    def defaults(self, variant: str) -> Mapping[str, Json]:
+        """The tunables that a variant of the package has, with their values."""
+        return self._packages[0].manifest.variant(variant).tunables
 
     def planner(self, package: int, tunables: Mapping[str, Json]) -> Planner:
         """The planner of a package with these values of tunables."""
@@ -132,9 +145,9 @@ class BenchRunner:
             self._planners[key] = Planner(tuned(self._packages[package], tunables))
         return self._planners[key]
 
-    def measure(self, case: Case, candidates: Candidates) -> Outcome:
-        """Measure plans beside one another on the same memory. CallError if none of them runs."""
-        bench = _Bench(self, case, candidates)
+    def measure(self, case: Case, candidates: Candidates, settings: Settings | None = None) -> Outcome:
+        """Measure plans beside one another on the same memory. CallError if the first does not run."""
+        bench = _Bench(self, case, candidates, settings or self.settings)
         try:
             return bench.outcome()
         finally:
@@ -150,7 +163,7 @@ class BenchRunner:
             try:
                 taken.append(Candidate(package=0, plan=self._planned(planner, case, variant.id), selected=False))
             except CallError as error:
-                not_taken.append((variant.id, str(error)))
+                not_taken.append((f"variant {variant.id}", str(error)))
         return taken, not_taken
 
     def _planned(self, planner: Planner, case: Case, variant: str | None) -> Plan:
@@ -187,8 +200,9 @@ class BenchRunner:
 class _Bench:
     """One case on the device: memory, loads, rounds."""
 
-    def __init__(self, runner: BenchRunner, case: Case, candidates: Candidates) -> None:
+    def __init__(self, runner: BenchRunner, case: Case, candidates: Candidates, settings: Settings) -> None:
         self.runner = runner
+        self.settings = settings
         self.case = case
         self.not_taken = list(candidates.not_taken)
         plan = candidates.plans[0].plan
@@ -204,7 +218,7 @@ class _Bench:
     def outcome(self) -> Outcome:
         loads = self._loads()
         entrants = self._entrants(loads)
-        samples = sample(DeviceMeter(self.runner.timer), entrants, self.runner.settings)
+        samples = sample(DeviceMeter(self.runner.timer), entrants, self.settings)
         first = next(iter(loads))
         return Outcome(
             name=self.case.name,
@@ -225,12 +239,9 @@ class _Bench:
                 self._fill(candidate.plan)
                 self.runner.timer.measure([Run(load=load)])
             except CallError as error:
-                problem = f"variant {candidate.plan.variant}: {error}"
-                if candidate.selected and not candidate.tunables and candidate.package == 0:
-                    raise CallError(problem) from None
-                if not is_alive(self.runner.engine):
-                    raise CallError(problem) from None
-                self.not_taken.append((candidate.plan.variant, str(error)))
+                if number == 0 or not is_alive(self.runner.engine):
+                    raise CallError(f"{candidate.label}: {error}") from None
+                self.not_taken.append((candidate.label, str(error)))
             else:
                 loads[number] = load
         return loads

@@ -1,5 +1,6 @@
 """What was measured, as plain data, and as JSON (``schemas/bench-report.schema.json``)."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -43,6 +44,11 @@ class Measured:
     tunables: Mapping[str, Json] = field(default_factory=dict)
 
     @property
+    def relative(self) -> float:
+        """The median of its ratio; 1 for the case's first entry."""
+        return self.ratio.median if self.ratio is not None else 1.0
+
+    @property
     def cache_differs(self) -> bool:
         """Whether it matters if the data are in a cache."""
         if self.cached is None:
@@ -64,7 +70,8 @@ class Roofline:
 class Outcome:
     """What became of one case. ``not_taken`` says why variants that were asked for were not measured.
 
-    ``lost`` tells that the device cannot be used any more.
+    ``tuned`` are the tunables that make a difference, where values of them were tried. ``lost`` tells that the device
+    cannot be used any more.
     """
 
     name: str
@@ -76,6 +83,7 @@ class Outcome:
     roofline: Roofline | None = None
     slices: int = 1
     not_taken: tuple[tuple[str, str], ...] = ()
+    tuned: tuple[str, ...] = ()
     lost: bool = False
 
     def rate(self, time: Summary) -> float:
@@ -93,10 +101,14 @@ class Outcome:
         return next((item for item in self.entries if item.package == 1), None)
 
     @property
+    def own_variants(self) -> list[Measured]:
+        """The variants of the package itself, with its own tunables."""
+        return [item for item in self.entries if item.package == 0 and not item.tunables]
+
+    @property
     def fastest(self) -> Measured | None:
-        """The fastest variant of the package itself."""
-        own = [item for item in self.entries if item.package == 0]
-        return min(own, key=lambda item: item.figures.time.median, default=None)
+        """The fastest of them, by rounds beside the selected one."""
+        return min(self.own_variants, key=lambda item: item.relative, default=None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,6 +161,11 @@ class BenchReport:
 def selected_entries(cases: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """Of the cases of a report in JSON, the entry of the package's selected variant, by case name."""
     return {item["name"]: item for item in cases if item.get("selected", True) and not item.get("vs", False)}
+
+
+def setting_text(tunables: Mapping[str, Json]) -> str:
+    """Values of tunables in a line: ``lanes=32, rowGroups=8``."""
+    return ", ".join(f"{name}={json.dumps(value)}" for name, value in sorted(tunables.items()))
 
 
 def _entries(outcome: Outcome) -> list[dict[str, Any]]:

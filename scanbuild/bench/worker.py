@@ -14,13 +14,15 @@ from typing import Any, Literal
 
 from scanbuild.bench.measure import BenchRunner
 from scanbuild.bench.packages import open_subject, read_cases
-from scanbuild.bench.report import Clock
+from scanbuild.bench.report import Clock, Outcome
 from scanbuild.bench.sampling import Settings
+from scanbuild.bench.tuning import Setting, play_off, sweep
 from scanbuild.errors import Problem, ScanbuildError
 from scanbuild.gpu import EngineName, open_engine
 from scanbuild.gpu.timing import Timer
 
-JobKind = Literal["selected", "variants"]
+JobKind = Literal["selected", "variants", "sweep", "settings"]
+"""What to measure of a case: the selected variant, all that take it, the values to try of tunables, or settings."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,6 +64,7 @@ class Job:
 
     index: int
     kind: JobKind = "selected"
+    settings: tuple[Setting, ...] = ()
 
 
 def serve(connection: Connection, settings: WorkerSettings, log: str) -> None:
@@ -81,9 +84,9 @@ def serve(connection: Connection, settings: WorkerSettings, log: str) -> None:
         connection.send(perform(job))
 
 
-def _prepare(settings: WorkerSettings) -> tuple[Callable[[Job], Any], Ready]:
+def _prepare(settings: WorkerSettings) -> tuple[Callable[[Job], Outcome], Ready]:
     packages = [open_subject(folder) for folder in settings.folders]
-    cases = read_cases(settings.folders[0], packages[0].manifest).cases
+    file = read_cases(settings.folders[0], packages[0].manifest)
     engine = open_engine(settings.engine, settings.adapter)
     engine.call_limit_s = settings.limit_s
     timer = Timer(engine, timestamps=settings.timestamps)
@@ -95,8 +98,13 @@ def _prepare(settings: WorkerSettings) -> tuple[Callable[[Job], Any], Ready]:
         clock=Clock(source=timer.source, tick_s=timer.tick_s),
     )
 
-    def perform(job: Job) -> Any:
-        return runner.run(cases[job.index], all_variants=job.kind == "variants")
+    def perform(job: Job) -> Outcome:
+        case = file.cases[job.index]
+        if job.kind == "sweep":
+            return runner.guarded(case, lambda: sweep(runner, case, file.tune))
+        if job.kind == "settings":
+            return runner.guarded(case, lambda: play_off(runner, case, job.settings))
+        return runner.run(case, all_variants=job.kind == "variants")
 
     return perform, ready
 

@@ -1,25 +1,24 @@
 """``scanbuild bench``: time a package's benchmark cases on a WebGPU adapter."""
 
-import json
-import os
-import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from scanbuild.commands.bench_tables import present
-from scanbuild.commands.console import Console, check_writable, counted, printable, verbosity_options, write_report
-from scanbuild.errors import InputError, Problem
+from scanbuild.commands.bench_run import BenchRun
+from scanbuild.commands.console import Console, verbosity_options
 
-if TYPE_CHECKING:
-    from scanbuild.bench.report import BenchReport, Outcome
-    from scanbuild.bench.session import Session
-    from scanbuild.bench.worker import Job
-    from scanbuild.cases.casefile import Case
 
-_FAILING = ("failed", "refused")
+def _share(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
+    """A percentage as a fraction."""
+    from scanbuild.bench.against import parse_share
+
+    if value is None:
+        return None
+    try:
+        return parse_share(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no percentage from 0 to 100.") from None
 
 
 @click.command()
@@ -36,6 +35,22 @@ _FAILING = ("failed", "refused")
     "--vs", "other", type=click.Path(path_type=Path), metavar="ROOT2", help="Time another package beside this one."
 )
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="Write a report as JSON.")
+@click.option("--html", "html_file", type=click.Path(path_type=Path), metavar="FILE", help="Write a page with a chart.")
+@click.option(
+    "--plot", "plot_file", type=click.Path(path_type=Path), metavar="FILE.png", help="Draw the chart (scanbuild[plot])."
+)
+@click.option(
+    "--against", type=click.Path(path_type=Path), metavar="FILE", help="Compare with a report that --json wrote."
+)
+@click.option(
+    "--max-regression",
+    callback=_share,
+    metavar="PERCENT",
+    help="With --against: fail if a case loses more of its speed.  [default: 10%]",
+)
+@click.option("--tune", is_flag=True, help="Try the values that bench.json lists for tunables, and say which are best.")
+@click.option("--write", is_flag=True, help="With --tune: write the best values into the source's manifest.")
+@click.option("--source", type=click.Path(path_type=Path), metavar="DIR", help="With --write: the source package.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0.01, max=3600),
@@ -70,122 +85,19 @@ def bench(console: Console, /, **options: Any) -> int:
     would fit in a cache are spread over enough memory that they do not; where that matters both speeds are shown.
 
     \b
+    Exit status:
+      0  all cases were timed, or are beyond the device's limits (those are named)
+      1  a case failed, no variant takes it, or it lost more speed than --max-regression allows
+      2  the input is wrong
+      3  there is no usable adapter, or it was lost for good: what was measured till then is shown and written
+
+    \b
     Examples:
       scanbuild bench
       scanbuild bench templates/ai.onnx.Scan --case '*x64' --all-variants
-      scanbuild bench --vs ../published --json report.json
+      scanbuild bench --vs ../published --html report.html
+      scanbuild bench --json baseline.json
+      scanbuild bench --against baseline.json --max-regression 5%
+      scanbuild bench templates/ai.onnx.Scan --tune --write
     """
-    return _Run(console, **options).run()
-
-
-class _Run:
-    """One run of the command, with its options."""
-
-    def __init__(self, console: Console, **options: Any) -> None:
-        self.console = console
-        self.root: Path = options["root"]
-        self.other: Path | None = options["other"]
-        self.options = options
-
-    def run(self) -> int:
-        from scanbuild.bench.packages import open_subject, read_cases
-        from scanbuild.bench.session import Session
-
-        self._check_files()
-        package = open_subject(self.root)
-        if self.other is not None:
-            open_subject(self.other)
-        cases = read_cases(self.root, package.manifest)
-        self.console.problems(cases.notes)
-        chosen = self._chosen(cases.cases)
-        with Session(self._settings()) as session:
-            ready = session.start()
-            self.console.say(f"{package.manifest.op_id}: {counted(len(chosen), 'case')} on {ready.described}")
-            found = tuple(self._outcomes(session, chosen))
-        report = self._report(ready, found)
-        present(self.console, report, ready.described, self.options["precision"] / 100)
-        return self._finish(report)
-
-    def _check_files(self) -> None:
-        if self.options["json_file"] is not None:
-            check_writable(self.options["json_file"])
-
-    def _settings(self) -> Any:
-        from scanbuild.bench.sampling import Settings
-        from scanbuild.bench.worker import WorkerSettings
-
-        folders = (self.root,) if self.other is None else (self.root, self.other)
-        return WorkerSettings(
-            folders=folders,
-            engine=self.options["engine"],
-            adapter=self.options["adapter"],
-            limit_s=self.options["timeout"],
-            sampling=Settings(precision=self.options["precision"] / 100, budget_s=self.options["seconds"]),
-        )
-
-    def _chosen(self, cases: "Sequence[Case]") -> "list[Case]":
-        from scanbuild.cases.report import matching
-
-        patterns = self.options["patterns"]
-        names = [case.name for case in cases]
-        wanted = {name for pattern in patterns for name in matching(names, pattern)} if patterns else set(names)
-        chosen = [case for case in cases if case.name in wanted]
-        if not chosen:
-            message = (
-                f"no case matches {' or '.join(map(repr, patterns))}" if patterns else "there are no cases to time"
-            )
-            raise InputError(Problem(message=message, file=str(self.root / "bench.json")))
-        return chosen
-
-    def _outcomes(self, session: "Session", chosen: "Sequence[Case]") -> "Iterator[Outcome]":
-        """Measure the chosen cases one after another, with a bar that leaves nothing behind."""
-        from rich.console import Console as RichConsole
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        from scanbuild.bench.session import outcomes
-        from scanbuild.bench.worker import Job
-
-        kind = "variants" if self.options["all_variants"] else "selected"
-        jobs = [(Job(index=case.index, kind=kind), case.name) for case in chosen]  # type: ignore[arg-type]
-        quiet = self.console.verbosity < 0 or _is_plain()
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-        )
-        with Progress(*columns, console=RichConsole(file=sys.stderr), transient=True, disable=quiet) as bar:
-            task = bar.add_task("cases", total=len(jobs))
-
-            def announced() -> "Iterator[tuple[Job, str]]":
-                for job, name in jobs:
-                    bar.update(task, description=printable(name))
-                    yield job, name
-
-            for item in outcomes(session, announced()):
-                yield item
-                bar.advance(task)
-
-    def _report(self, ready: Any, found: "tuple[Outcome, ...]") -> "BenchReport":
-        from scanbuild.bench.report import BenchReport
-
-        names = (str(self.root),) if self.other is None else (str(self.root), str(self.other))
-        return BenchReport(
-            packages=names,
-            engine=self.options["engine"],
-            adapter=ready.adapter,
-            clock=ready.clock,
-            outcomes=found,
-        )
-
-    def _finish(self, report: "BenchReport") -> int:
-        if self.options["json_file"] is not None:
-            write_report(self.options["json_file"], json.dumps(report.to_json(), indent=2, allow_nan=False) + "\n")
-        if any(item.status == "missing" for item in report.outcomes):
-            return 3
-        return 1 if any(item.status in _FAILING for item in report.outcomes) else 0
-
-
-def _is_plain() -> bool:
-    """Whether progress is not to be drawn."""
-    return bool(os.environ.get("NO_COLOR") or os.environ.get("CI") or not sys.stderr.isatty())
+    return BenchRun(console, options).run()

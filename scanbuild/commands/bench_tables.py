@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from scanbuild.commands.console import Console, counted, printable
 from scanbuild.errors import Problem
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from scanbuild.bench.against import Compared, Comparison
     from scanbuild.bench.report import BenchReport, Measured, Outcome
     from scanbuild.bench.statistics import Summary
+    from scanbuild.bench.tuning import Choice
 
 _PIPE_WIDTH = 160
 _LEAST_WIDTH = 72
@@ -37,6 +39,47 @@ def present(console: Console, report: "BenchReport", described: str, precision: 
         console.say(line)
 
 
+def present_tuning(console: Console, choices: "Sequence[Choice]") -> None:
+    """Say what is best over all cases of each variant."""
+    from scanbuild.bench.report import setting_text
+
+    for item in choices:
+        if item.setting:
+            told = f"{setting_text(item.setting)} takes {item.ratio:.2f} of the time of the present values"
+            console.say(f"{item.variant}: {told} (geometric mean of {counted(item.cases, 'case')})")
+        else:
+            console.say(f"{item.variant}: the present values are best over all its cases, or within 2% of it")
+
+
+def present_comparison(
+    console: Console, comparison: "Comparison", baseline: Mapping[str, Any], report: "BenchReport", most: float
+) -> None:
+    """Say how the cases fare against a baseline, as fractions of the copy; regressions are problems."""
+    from scanbuild.bench.statistics import geometric_mean
+
+    then, now = baseline["adapter"]["name"], report.adapter["name"]
+    if then != now or baseline["engine"] != report.engine:
+        there = f"{then} through {baseline['engine']}"
+        console.say(f"The baseline was measured on {there}; fractions of the copy are compared.")
+    regressions = comparison.regressions(most)
+    console.problems(
+        Problem(
+            message=f"{item.name}: {item.after:.1%} of the copy, it was {item.before:.1%}: {item.loss:.1%} of the "
+            f"speed is lost, {most:.1%} is allowed{_other_variant(item)}",
+            rule="regression",
+            stage="own",
+        )
+        for item in regressions
+    )
+    for names, words in ((comparison.only_now, "not in the baseline"), (comparison.only_before, "not measured now")):
+        if names:
+            console.say(f"{words.capitalize()}: {', '.join(names)}")
+    ratios = [item.after / item.before for item in comparison.cases if item.before > 0 and item.after > 0]
+    mean = f", {geometric_mean(ratios):.2f} times the speed (geometric mean)" if ratios else ""
+    lost = f"{len(regressions)} lost more than {most:.1%}" if regressions else f"none lost more than {most:.1%}"
+    console.say(f"Against the baseline: {counted(len(comparison.cases), 'case')}{mean}; {lost}.")
+
+
 def time_text(seconds: float) -> str:
     """A time with four digits, in the unit that suits it."""
     for factor, unit in ((1e6, "us"), (1e3, "ms")):
@@ -50,6 +93,12 @@ def bar(fraction: float, width: int = _BAR) -> str:
     eighths = round(min(max(fraction, 0.0), 1.0) * width * 8)
     whole, part = divmod(eighths, 8)
     return ("█" * whole + (_EIGHTHS[part] if part else "")).ljust(width)
+
+
+def _other_variant(item: "Compared") -> str:
+    if item.variant_after == item.variant_before:
+        return ""
+    return f"; {item.variant_after} is selected now, {item.variant_before} was"
 
 
 def _table(report: "BenchReport") -> "Table":
@@ -77,12 +126,14 @@ def _table(report: "BenchReport") -> "Table":
 def _row(outcome: "Outcome", item: "Measured", *, is_first: bool) -> "list[Text | str]":
     from rich.text import Text
 
+    from scanbuild.bench.series import label
+
     time, roofline = item.figures.time, outcome.roofline
     cached = item.cached if item.cached is not None and item.cache_differs else None
     assert roofline is not None
     return [
         Text(printable(outcome.name) if is_first else ""),
-        Text(printable(item.variant)),
+        Text(printable(label(item))),
         time_text(time.median),
         f"{time_text(time.p10).rpartition(' ')[0]} - {time_text(time.p90)}",
         f"{outcome.rate(time) / 1e9:.4g}",
@@ -196,7 +247,7 @@ def _verdicts(report: "BenchReport") -> Iterator[str]:
     """What follows from measuring several variants, or two packages."""
     from scanbuild.bench.statistics import geometric_mean
 
-    compared = [item for item in report.measured if sum(entry.package == 0 for entry in item.entries) > 1]
+    compared = [item for item in report.measured if len(item.own_variants) > 1]
     if compared:
         wrong = [item for item in compared if _excess(item) > _CLOSE]
         right = len(compared) - len(wrong)
@@ -218,6 +269,6 @@ def _verdicts(report: "BenchReport") -> Iterator[str]:
 
 def _excess(outcome: "Outcome") -> float:
     """The selected variant's time over that of the fastest."""
-    if outcome.chosen is None or outcome.fastest is None:
+    if outcome.chosen is None or outcome.fastest is None or not outcome.fastest.relative:
         return 1.0
-    return outcome.chosen.figures.time.median / outcome.fastest.figures.time.median
+    return outcome.chosen.relative / outcome.fastest.relative

@@ -1,0 +1,98 @@
+"""A report as lines of a chart: speed against size, one line a variant, and the copy as roofline."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from scanbuild.bench.report import BenchReport, Measured, Outcome, setting_text
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Point:
+    """One case: bytes moved a call, and bytes a second; ``words`` say all of it."""
+
+    size: float
+    rate: float
+    words: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Series:
+    """The points of one variant, in the order of sizes. ``line`` leads through the median of each size."""
+
+    name: str
+    points: tuple[Point, ...]
+    is_roofline: bool = False
+
+    @property
+    def line(self) -> list[tuple[float, float]]:
+        """Size and median rate, a vertex for every size."""
+        by_size: dict[float, list[float]] = {}
+        for point in self.points:
+            by_size.setdefault(point.size, []).append(point.rate)
+        return [(size, median(rates)) for size, rates in sorted(by_size.items())]
+
+
+def series_of(report: BenchReport) -> list[Series]:
+    """The roofline first, then the variants in the order in which they occur."""
+    found: dict[str, list[Point]] = {}
+    copies = []
+    for outcome in report.measured:
+        assert outcome.roofline is not None
+        copy = outcome.rate(outcome.roofline.copy)
+        copies.append(
+            Point(size=outcome.bytes_moved, rate=copy, words=f"copy beside {outcome.name}: {rate_text(copy)}")
+        )
+        for item in outcome.entries:
+            found.setdefault(label(item), []).append(_point(outcome, item))
+    lines = [Series(name=name, points=_sorted(points)) for name, points in found.items()]
+    return [Series(name="copy (roofline)", points=_sorted(copies), is_roofline=True), *lines]
+
+
+def label(item: Measured) -> str:
+    """What a line is called."""
+    values = setting_text(item.tunables)
+    return ("other: " if item.package else "") + item.variant + (f" ({values})" if values else "")
+
+
+def rate_text(rate: float) -> str:
+    """Bytes a second in words."""
+    return f"{rate / 1e9:.4g} GB/s"
+
+
+def size_text(size: float) -> str:
+    """An amount of bytes: ``64 MiB``."""
+    units = ("B", "KiB", "MiB", "GiB", "TiB")
+    step = min(max(int(math.log2(max(size, 1)) // 10), 0), len(units) - 1)
+    return f"{size / 1024**step:.4g} {units[step]}"
+
+
+def size_ticks(low: float, high: float, most: int = 8) -> list[float]:
+    """Powers of two that cover a range, evenly spaced on its logarithmic axis."""
+    first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
+    step = next(
+        (size for size in (1, 2, 4, 5, 10) if (last - first) / size <= most), math.ceil((last - first) / most) or 1
+    )
+    first -= first % step
+    return [2.0**power for power in range(first, last + step, step)]
+
+
+def rate_ticks(high: float, most: int = 6) -> list[float]:
+    """Round numbers from 0 to at least the highest rate."""
+    raw = max(high, 1e-12) / most
+    magnitude = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * magnitude for factor in (1, 2, 2.5, 5, 10) if factor * magnitude >= raw)
+    return [step * index for index in range(math.ceil(high / step - 1e-9) + 1)]
+
+
+def _point(outcome: Outcome, item: Measured) -> Point:
+    rate = outcome.rate(item.figures.time)
+    share = f"{item.figures.fraction.median:.0%} of the copy"
+    return Point(
+        size=outcome.bytes_moved, rate=rate, words=f"{outcome.name}, {label(item)}: {rate_text(rate)}, {share}"
+    )
+
+
+def _sorted(points: Sequence[Point]) -> tuple[Point, ...]:
+    return tuple(sorted(points, key=lambda point: point.size))
