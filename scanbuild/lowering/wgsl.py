@@ -160,6 +160,8 @@ def cast_text(text: str, source: str, target: str) -> str:
             return f"any({text} != vec2<u32>(0u))"
         # The bits, since NaN counts as true and a compiler may think that it equals nothing, or everything.
         return f"((bitcast<u32>({text}) << 1u) != 0u)" if before == "f32" else f"({text} != {literal(0, source)})"
+    if source == target:
+        return text
     if source == "bool":
         return f"select({literal(0, target)}, {literal(1, target)}, {text})"
     if before == "f32":
