@@ -1,13 +1,18 @@
 """A browser of this machine without a window, for tests and for machines that nobody sits at."""
 
+import contextlib
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from scanbuild.errors import NoAdapterError, Problem
+from scanbuild.gpu.browser import missing_extra
+
+Result = TypeVar("Result")
 
 KNOWN: Final[dict[str, tuple[str, ...]]] = {
     "chromium": ("chromium", "chromium-browser"),
@@ -38,7 +43,7 @@ _START_LIMIT_MS: Final = 60_000
 
 
 class Browser:
-    """A headless browser that has the page open. Use it in a ``with``, in one thread.
+    """A headless browser that has the page open. Use it in a ``with``; any thread may.
 
     ``program`` is "chromium", "chrome", "edge" or the path of a browser of that family. With ``software`` it computes
     on the CPU, whatever GPU there is. NoAdapterError if there is no such browser, or it does not start.
@@ -48,6 +53,8 @@ class Browser:
         self.url = url
         self._path = find_browser(program)
         self._flags = browser_flags(software=software)
+        # Playwright is to be used in one thread, and in none that has an event loop.
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="scanbuild-launch")
         self._playwright: Any = None
         self._browser: Any = None
 
@@ -58,17 +65,35 @@ class Browser:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    @property
-    def page(self) -> Any:
-        """The page, as Playwright sees it."""
-        return self._browser.contexts[0].pages[0]
-
     def start(self) -> None:
         """Start the browser and open the page."""
-        from playwright.sync_api import Error
-
         try:
-            self._playwright = self._playwright or _playwright()
+            self._thread.submit(self._start).result()
+        except BaseException:
+            self.close()
+            raise
+
+    def restart(self) -> None:
+        """End the browser, whatever it does, and open the page anew in another."""
+        self._thread.submit(self._end).result()
+        self.start()
+
+    def close(self) -> None:
+        """End the browser. A second call does nothing."""
+        try:
+            self._thread.submit(self._close).result()
+        except RuntimeError:
+            return
+        self._thread.shutdown()
+
+    def do(self, action: Callable[[Any], Result]) -> Result:
+        """What an action returns that is given the page, as Playwright sees it."""
+        return self._thread.submit(lambda: action(self._browser.contexts[0].pages[0])).result()
+
+    def _start(self) -> None:
+        sync_playwright, playwright_error = _playwright()
+        try:
+            self._playwright = self._playwright or sync_playwright().start()
             self._browser = self._playwright.chromium.launch(
                 executable_path=str(self._path),
                 args=list(self._flags),
@@ -78,35 +103,25 @@ class Browser:
                 handle_sigint=False,
             )
             self._browser.new_context(ignore_https_errors=True).new_page().goto(self.url, timeout=_START_LIMIT_MS)
-        except Error as error:
-            self.close()
+        except playwright_error as error:
             first = str(error).strip().partition("\n")[0]
             hint = "see whether it starts by hand; on machines without a GPU it needs nothing but itself"
             message = f"the browser {self._path} cannot be driven: {first}"
             raise NoAdapterError(Problem(message=message, hint=hint)) from error
 
-    def restart(self) -> None:
-        """End the browser, whatever it does, and open the page anew in another."""
+    def _close(self) -> None:
         self._end()
-        self.start()
-
-    def close(self) -> None:
-        """End the browser. A second call does nothing."""
-        self._end()
-        if self._playwright is not None:
-            self._playwright.stop()
-            self._playwright = None
+        playwright, self._playwright = self._playwright, None
+        if playwright is not None:
+            with contextlib.suppress(Exception):
+                playwright.stop()
 
     def _end(self) -> None:
-        from playwright.sync_api import Error
-
         browser, self._browser = self._browser, None
         if browser is not None:
-            try:
+            # It may have crashed, or ended by the signal that ends us.
+            with contextlib.suppress(Exception):
                 browser.close()
-            except Error:
-                # It crashed, which is why it is ended.
-                return
 
 
 def find_browser(program: str) -> Path:
@@ -140,7 +155,9 @@ def _is_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
-def _playwright() -> Any:
-    from playwright.sync_api import sync_playwright
-
-    return sync_playwright().start()
+def _playwright() -> tuple[Any, type[Exception]]:
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError as error:
+        raise missing_extra("playwright") from error
+    return sync_playwright, Error

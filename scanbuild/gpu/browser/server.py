@@ -36,8 +36,11 @@ HEARTBEAT_S: Final = 8.0
 
 HELLO_LIMIT_S: Final = 20.0
 START_LIMIT_S: Final = 20.0
+CLOSE_LIMIT_S: Final = 2.0
 MOST_PAGES: Final = 16
+OPENED_ONCE_MORE: Final = 4001
 _LONGEST_NAME: Final = 64
+_LONGEST_REASON: Final = 120
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,6 +68,7 @@ class Server:
         self._visitors: dict[str, Visitor] = {}
         self._line: queue.Queue[Visitor] = queue.Queue()
         self._links: dict[Visitor, web.WebSocketResponse] = {}
+        self._closing: dict[web.WebSocketResponse, asyncio.Task[bool]] = {}
         self._open = 0
 
     def __enter__(self) -> Self:
@@ -158,8 +162,7 @@ class Server:
         return context
 
     async def _shut(self) -> None:
-        for socket in list(self._links.values()):
-            await socket.close(code=1001, message=b"scanbuild has ended")
+        await asyncio.gather(*(self._hang_up(socket, 1001, "scanbuild has ended") for socket in self._links.values()))
         if self._runner is not None:
             await self._runner.cleanup()
 
@@ -181,7 +184,9 @@ class Server:
             return _refusal(403)
         if self._open >= MOST_PAGES:
             return _refusal(503)
-        socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=LARGEST_FRAME + 1, compress=False)
+        socket = web.WebSocketResponse(
+            timeout=CLOSE_LIMIT_S, heartbeat=HEARTBEAT_S, max_msg_size=LARGEST_FRAME + 1, compress=False
+        )
         if not socket.can_prepare(request).ok:
             return _refusal(400)
         self._open += 1
@@ -195,7 +200,7 @@ class Server:
     async def _converse(self, socket: web.WebSocketResponse) -> None:
         """Take a page's hello, then put what it sends into its inbox until the connection ends."""
         assembler = Assembler()
-        visitor, reason = None, "the connection was closed"
+        visitor, code, reason = None, 1000, "the connection was closed"
         try:
             hello = await asyncio.wait_for(_receive(socket, assembler), HELLO_LIMIT_S)
             visitor = await self._arrive(socket, assembler, hello)
@@ -206,12 +211,20 @@ class Server:
         except (GoneError, ConnectionError) as error:
             reason = str(error) or reason
         except (ProtocolError, TimeoutError) as error:
-            reason = f"it was cut off: {error or 'it said nothing'}"
-            await socket.close(code=1008, message=str(error).encode()[:100])
+            code, reason = 1008, f"it was cut off: {error or 'it said nothing'}"
         finally:
             if visitor is not None and self._links.get(visitor) is socket:
                 del self._links[visitor]
                 visitor.leave(reason)
+            # Somebody else may be closing it: this must not return before that is done.
+            await (self._closing.pop(socket, None) or self._hang_up(socket, code, reason))
+
+    def _hang_up(self, socket: web.WebSocketResponse, code: int, reason: str) -> asyncio.Task[bool]:
+        """Close a connection, in words that the page shows."""
+        task = asyncio.create_task(socket.close(code=code, message=reason.encode("ascii", "replace")[:_LONGEST_REASON]))
+        self._closing[socket] = task
+        task.add_done_callback(lambda _task: self._closing.pop(socket, None))
+        return task
 
     async def _arrive(self, socket: web.WebSocketResponse, assembler: Assembler, hello: Message) -> Visitor | None:
         """The visitor that a page's hello announces, in line if it is new; None if it cannot take part."""
@@ -226,7 +239,7 @@ class Server:
             visitor = self._visitors[identity] = Visitor(identity)
         if visitor in self._links:
             visitor.leave("the page was opened once more")
-            await self._links[visitor].close(code=4001, message=b"opened once more")
+            self._hang_up(self._links[visitor], OPENED_ONCE_MORE, "the page was opened once more")
         self._links[visitor] = socket
         visitor.arrive(hello, self._sender(socket, assembler))
         if visitor.parting is not None:

@@ -10,7 +10,8 @@ const OPENED_ONCE_MORE = 4001;
 const BROKE_THE_RULES = 1008;
 const LONGEST_PAUSE = 5000;
 
-const identity = (sessionStorage.id ??= [...crypto.getRandomValues(new Uint8Array(12))]
+// It lasts over reloads; a browser that is driven by a program has it in the address.
+const identity = location.hash.slice(1) || (sessionStorage.id ??= [...crypto.getRandomValues(new Uint8Array(12))]
   .map((byte) => byte.toString(16).padStart(2, "0"))
   .join(""));
 

@@ -1,0 +1,103 @@
+"""Everything that brings browsers here: the server, and a headless browser of this machine if one is asked for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from scanbuild.errors import NoAdapterError, Problem
+from scanbuild.gpu.browser.engine import RETURN_LIMIT_S, BrowserEngine
+from scanbuild.gpu.browser.launch import Browser
+from scanbuild.gpu.browser.messages import Message
+from scanbuild.gpu.browser.server import Server, ServerSettings
+
+LAUNCH_LIMIT_S: Final = 60.0
+"""A browser that was launched has so long to open the page and give a device."""
+
+_LAUNCHED: Final = "launched"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HubSettings:
+    """``launch`` names or gives the path of a browser to start, which with ``software`` computes on the CPU.
+
+    ``notice`` is told, from another thread, of browsers that came and cannot take part.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    certificate: Path | None = None
+    launch: str | None = None
+    software: bool = True
+    notice: Callable[[str], None] = field(default=lambda _text: None)
+
+
+class Hub:
+    """Listens from the start. Use it in a ``with``."""
+
+    def __init__(self, settings: HubSettings) -> None:
+        self.settings = settings
+        self._browser: Browser | None = None
+        self.server = Server(
+            ServerSettings(
+                host=settings.host, port=settings.port, certificate=settings.certificate, notice=settings.notice
+            )
+        )
+        self.server.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def url(self) -> str:
+        """The address to open."""
+        return self.server.url
+
+    @property
+    def browser(self) -> Browser:
+        """The browser that was launched."""
+        assert self._browser is not None, "no browser was launched"
+        return self._browser
+
+    def next_engine(self, limit_s: float) -> BrowserEngine:
+        """The device of the next page that comes; NoAdapterError if none comes in time, or it gives no device."""
+        if self.settings.launch is not None:
+            self._launch(self.settings.launch)
+            limit_s = LAUNCH_LIMIT_S
+        visitor = self.server.next_visitor(limit_s)
+        if visitor is None:
+            raise NoAdapterError(Problem(message=f"no browser came within {limit_s:g} s", hint=f"open {self.url}"))
+        return BrowserEngine(visitor)
+
+    def revive(self, engine: BrowserEngine, limit_s: float = RETURN_LIMIT_S) -> None:
+        """Make an engine usable again that is lost; NoAdapterError if that cannot be.
+
+        A launched browser is started anew, since what a lost device leaves behind is not known. Others are waited for.
+        """
+        if self._browser is not None:
+            self._browser.restart()
+            limit_s = LAUNCH_LIMIT_S
+        engine.reopen(limit_s)
+
+    def part(self, engine: BrowserEngine, headline: str, detail: str, *, good: bool) -> None:
+        """Tell a page how it ended. It is not asked again, even if it comes back."""
+        engine.close()
+        self.server.part(
+            engine.visitor, Message(kind="end", body={"headline": headline, "detail": detail, "good": good})
+        )
+
+    def close(self) -> None:
+        """End the browser that was launched, and listen no more. A second call does nothing."""
+        if self._browser is not None:
+            self._browser.close()
+        self.server.close()
+
+    def _launch(self, program: str) -> None:
+        if self._browser is None:
+            # The name lets a page of a browser that was started anew go on as the one before it.
+            self._browser = Browser(program, f"{self.url}#{_LAUNCHED}", software=self.settings.software)
+            self._browser.start()
