@@ -15,6 +15,7 @@ from scanbuild.lowering.signature import Signature, read_signature
 from scanbuild.lowering.simplify import simplified
 from scanbuild.lowering.sizes import Size
 from scanbuild.lowering.translate import Builder, RefusedError, Symbols, Value, Walker
+from scanbuild.lowering.translate.batching import with_batch
 from scanbuild.lowering.translate.walker import Environment, Failed
 
 _MOST_ROUNDS: Final = 100
@@ -157,7 +158,7 @@ class _Reader:
         count, total = len(signature.states), len(given)
         nodes, after = body.nodes, body.results
         if signature.batched:
-            self._problems.add("the operator", "version 8 is not supported yet", "convert the model to opset 9")
+            nodes, after = self._with_batch(body, total)
         by_name = {node.name: node for node in nodes}
         states = tuple(
             State(
@@ -188,6 +189,19 @@ class _Reader:
             equalities=tuple(self._symbols.equalities.values()),
             nonnegative=tuple(self._symbols.nonnegative),
         )
+
+    def _with_batch(self, body: _Body, count: int) -> tuple[tuple[Node, ...], tuple[str, ...]]:
+        """The nodes and results with the batch axis of version 8; ``count`` of the inputs have it too."""
+        namer = self._ports.namer.copy()
+        for node in body.nodes:
+            namer.take(node.name)
+        batch = self._symbols.resolve(self._ports.batch)
+        try:
+            return with_batch(body.nodes, body.inputs[:count], body.results, batch, self._symbols, namer)
+        except RefusedError as refusal:
+            self._problems.add("the batch axis of version 8", refusal.reason, refusal.hint)
+            self._problems.raise_if_any()
+            raise
 
     def _outputs(self, nodes: list[Node], names: list[tuple[str, str]]) -> tuple[Output, ...]:
         found = []

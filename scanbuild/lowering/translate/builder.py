@@ -4,6 +4,7 @@ What can be computed when a model is read is computed: constants by the interpre
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -37,6 +38,11 @@ class Builder:
     def input(self, name: str, dtype: str, shape: Shape) -> Value:
         """A value that comes from outside of the step."""
         return self._node("input", (), dtype, shape, {}, name)
+
+    def keep(self, node: Node, shape: Shape) -> Value:
+        """A node from elsewhere, under its name, in another shape."""
+        self.nodes.append(replace(node, shape=shape))
+        return Value(dtype=node.dtype, shape=shape, node=node.name)
 
     def constant(self, array: Any, dtype: str = "") -> Value:
         """A constant; ``array`` is anything NumPy takes for one."""
@@ -124,9 +130,10 @@ class Builder:
         return self.emit("reshape", (value,), value.dtype, shape)
 
     def transpose(self, value: Value, perm: Sequence[int]) -> Value:
-        if list(perm) == list(range(value.rank)):
-            return value
         shape = tuple(value.shape[axis] for axis in perm)
+        longer = [axis for axis in perm if self.symbols.resolve(value.shape[axis]) != ONE]
+        if longer == sorted(longer):
+            return self.reshape(value, shape)
         return self.emit("transpose", (value,), value.dtype, shape, perm=tuple(perm))
 
     def expand(self, value: Value, shape: Shape) -> Value:

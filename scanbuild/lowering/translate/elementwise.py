@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from scanbuild.lowering.translate.registry import Call, is_float, largest, operator, smallest
+from scanbuild.lowering.translate.registry import Call, is_float, operator
 from scanbuild.lowering.translate.values import RefusedError, Value, dtype_name
 
 _UNARY: Final = {
@@ -54,6 +54,7 @@ _BINARY: Final = {
     "BitwiseOr": "bit_or",
     "BitwiseXor": "bit_xor",
 }
+_LARGEST: Final = float(np.finfo(np.float32).max)
 _VARIADIC: Final = {"Max": "max", "Min": "min", "Sum": "add", "Mean": "add"}
 
 
@@ -130,24 +131,21 @@ def where(call: Call) -> Value:
 
 @operator("Clip")
 def clip(call: Call) -> Value:
-    """Bounds are attributes before opset 11, inputs since then; the upper one wins."""
+    """Bounds are attributes before opset 11, inputs since then; the upper one wins.
+
+    A bound of float32 that is not given is the largest number there is, as in ONNX Runtime: infinity does not pass.
+    """
     value = call.input(0)
     low, high = (call.optional(1), call.optional(2)) if call.version >= 11 else (None, None)
     if call.version < 11:
         low = call.builder.like(value, call.attribute("min")) if call.has("min") else None
         high = call.builder.like(value, call.attribute("max")) if call.has("max") else None
-    for name, bound in (("min", low), ("max", high)):
-        if bound is not None and not _is_open(bound, name):
-            value = call.map("max" if name == "min" else "min", value, _scalar(call, bound))
+    for operation, bound, limit in (("max", low, -_LARGEST), ("min", high, _LARGEST)):
+        if bound is not None:
+            value = call.map(operation, value, _scalar(call, bound))
+        elif value.dtype == "float32":
+            value = call.map(operation, value, limit)
     return value
-
-
-def _is_open(bound: Value, name: str) -> bool:
-    """Whether a bound lets everything through."""
-    if bound.array is None or bound.array.size != 1:
-        return False
-    limit = smallest(bound.dtype) if name == "min" else largest(bound.dtype)
-    return bool(bound.array.reshape(-1)[0] == limit)
 
 
 def _scalar(call: Call, value: Value) -> Value:

@@ -43,12 +43,22 @@ def contracted(builder: Builder, left: Labelled, right: Labelled, out: Sequence[
         for label, size in zip(this[1], this[0].shape, strict=True)
         if builder.symbols.resolve(size) == ONE and label in other[1]
     }
-    both = _thinned(builder, left, single & set(left[1])), _thinned(builder, right, single & set(right[1]))
+    both = _thinned(builder, left, single), _thinned(builder, right, single)
+    if set(out).issuperset((*both[0][1], *both[1][1])):
+        return builder.map("mul", *(_laid_out(builder, operand, out) for operand in both))
     kept = set(both[0][1]) | set(both[1][1])
     whole = [label for label in out if label in kept]
     made = builder.contract(both[0][0], both[1][0], ("".join(both[0][1]), "".join(both[1][1]), "".join(whole)))
     sizes = dict(zip(whole, made.shape, strict=True))
     return builder.reshape(made, tuple(sizes.get(label, ONE) for label in out))
+
+
+def _laid_out(builder: Builder, operand: Labelled, out: Sequence[str]) -> Value:
+    """A value with its axes in the order of the result, and axes of size 1 for labels that it does not have."""
+    value, labels = operand
+    order = [list(labels).index(label) for label in out if label in labels]
+    sizes = dict(zip(labels, value.shape, strict=True))
+    return builder.reshape(builder.transpose(value, order), tuple(sizes.get(label, ONE) for label in out))
 
 
 def _thinned(builder: Builder, value: Labelled, labels: set[str]) -> Labelled:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any, Final, TypeVar
 
-import numpy as np
-
 from scanbuild.lowering.sizes import Size
 from scanbuild.lowering.translate.builder import Builder
 from scanbuild.lowering.translate.values import RefusedError, Value
@@ -162,12 +160,3 @@ def _widened(function: Translation) -> Translation:
 
 def is_float(value: Value) -> bool:
     return value.dtype in ("float16", "float32")
-
-
-def largest(dtype: str) -> float:
-    """The largest number of a dtype, or infinity."""
-    return float("inf") if dtype.startswith("float") else int(np.iinfo(dtype).max)
-
-
-def smallest(dtype: str) -> float:
-    return float("-inf") if dtype.startswith("float") else int(np.iinfo(dtype).min)
