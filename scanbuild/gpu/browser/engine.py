@@ -138,11 +138,13 @@ class BrowserEngine:
             self._tell(message)
 
     def _check_sizes(self, job: Job) -> None:
+        """CallError for a buffer that the device does not allow, so that its contents need not be sent to hear that."""
         most = self.record.limits["maxBufferSize"]
-        for item in job.buffers:
-            if item.size > most:
-                words = f"{item.name} needs a buffer of {item.size} bytes; the device allows {int(most)}"
-                raise CallError(Problem(message=f"{words} (maxBufferSize)", rule="buffer-size", stage="call"))
+        read_back = ("reading back", sum(item.size for item in job.reads))
+        for name, size in (*((item.name, item.size) for item in job.buffers), read_back):
+            if size > most:
+                words = f"{name} needs a buffer of {size} bytes; the device allows {int(most)} (maxBufferSize)"
+                raise CallError(Problem(message=words, rule="buffer-size", stage="call"))
 
     def _ask(
         self,

@@ -98,7 +98,7 @@ class Browser:
                 executable_path=str(self._path),
                 args=list(self._flags),
                 headless=True,
-                chromium_sandbox=not _is_root(),
+                chromium_sandbox=may_sandbox(),
                 timeout=_START_LIMIT_MS,
                 handle_sigint=False,
             )
@@ -150,9 +150,9 @@ def browser_flags(*, software: bool) -> tuple[str, ...]:
     return (*flags, "--enable-features=Vulkan", "--use-angle=vulkan")
 
 
-def _is_root() -> bool:
-    """The browser's sandbox refuses to run as root."""
-    return hasattr(os, "geteuid") and os.geteuid() == 0
+def may_sandbox() -> bool:
+    """Whether the browser's sandbox works: it refuses to run as root."""
+    return not hasattr(os, "geteuid") or os.geteuid() != 0
 
 
 def _playwright() -> tuple[Any, type[Exception]]:
