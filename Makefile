@@ -11,6 +11,7 @@ READY := .venv/.ready-run
 TEST_READY := .venv/.ready-test
 NODE_READY := node_modules/.ready
 ADAPTER := .venv/.ready-adapter
+BROWSER := .venv/.ready-browser
 
 .PHONY: help run test test-long bench-planner lint format swiftshader wheel clean
 
@@ -30,10 +31,10 @@ run: $(READY) $(ADAPTER)
 	$(BIN)/scanbuild verify
 	$(BIN)/scanbuild publish
 
-test: lint $(NODE_READY) $(ADAPTER)
+test: lint $(NODE_READY) $(ADAPTER) $(BROWSER)
 	$(BIN)/pytest $(PYTEST_FLAGS)
 
-test-long: $(TEST_READY) $(NODE_READY) $(ADAPTER)
+test-long: $(TEST_READY) $(NODE_READY) $(ADAPTER) $(BROWSER)
 	$(BIN)/pytest -m long $(PYTEST_FLAGS)
 
 bench-planner: $(READY)
@@ -69,6 +70,10 @@ $(TEST_READY): pyproject.toml tools/setup.py
 $(ADAPTER): | $(if $(filter test test-long lint,$(MAKECMDGOALS)),$(TEST_READY),$(READY))
 	$(SETUP) adapter
 	@touch $@
+
+# Not touched where there is none, so that it is looked for again and what to install is said again.
+$(BROWSER): | $(TEST_READY)
+	$(SETUP) browser && touch $@ || true
 
 $(NODE_READY): package.json package-lock.json $(TEST_READY)
 	$(SETUP) node

@@ -3,6 +3,7 @@
     python3 tools/setup.py venv [EXTRA...]   the virtual environment, with scanbuild and the extras
     python3 tools/setup.py adapter           a WebGPU adapter: Mesa's software Vulkan driver if there is no other
     python3 tools/setup.py node              the npm packages that the tests use
+    python3 tools/setup.py browser           Debian's chromium, for the tests of the browser engine
     python3 tools/setup.py swiftshader       SwiftShader from Debian's chromium-common, and Dawn; both optional
 
 Every step looks first and does nothing if all is there. System packages are installed through apt when this runs as
@@ -43,7 +44,13 @@ class SetupError(Exception):
 
 def main(arguments: list[str]) -> int:
     """Run one step; the exit status."""
-    steps = {"venv": make_venv, "adapter": find_adapter, "node": install_node_packages, "swiftshader": add_swiftshader}
+    steps = {
+        "venv": make_venv,
+        "adapter": find_adapter,
+        "node": install_node_packages,
+        "browser": find_browser,
+        "swiftshader": add_swiftshader,
+    }
     if not arguments or arguments[0] not in steps:
         print(__doc__)
         return 2
@@ -127,6 +134,23 @@ def install_node_packages() -> None:
     npm = wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     environment = dict(os.environ, PATH=f"{wheel / 'bin'}{os.pathsep}{os.environ['PATH']}")
     run(wheel / "bin" / "node", npm, "ci", "--no-audit", "--no-fund", "--loglevel=error", env=environment)
+
+
+def find_browser() -> None:
+    """Make sure that there is a Chromium that starts. SetupError without one: the tests that need it are skipped."""
+    if not works_as_browser():
+        apt_install("to test kernels in a browser", "chromium")
+    if not works_as_browser():
+        raise SetupError(
+            "chromium does not start. On Ubuntu it is a snap, which containers do not run: put Chromium or Chrome on "
+            "the path as `chromium`. Without it, the tests of the browser engine are skipped"
+        )
+    say(f"browser: {output('chromium', '--version')}")
+
+
+def works_as_browser() -> bool:
+    """Whether there is a Chromium on the path that starts."""
+    return works("chromium", "--version")
 
 
 def add_swiftshader() -> None:
