@@ -105,6 +105,9 @@ def bind_sizes(scan: Scan, inputs: Mapping[str, Array]) -> dict[str, int]:
     for left, right in scan.equalities:
         if number(left, sizes) != number(right, sizes):
             raise ValueError(f"{left} = {number(left, sizes)} and {right} = {number(right, sizes)} must be equal")
+    for size in scan.nonnegative:
+        if number(size, sizes) < 0:
+            raise ValueError(f"{size} = {number(size, sizes)} must not be less than zero")
     return sizes
 
 

@@ -68,22 +68,26 @@ def read(data: bytes, where: str, folder: Path | None, node: str | None = None) 
     )
 
 
+def assembled(read: Read, op_id: str) -> dict[str, bytes]:
+    """Manifest and templates. InputError if the op id is none, or no strategy applies."""
+    check_op_id(op_id)
+    if not read.variants:
+        raise InputError(*_refusals(read))
+    texts = assemble(read.scan, read.variants, op_id, describe(read.scan, read.variants))
+    return {name: text.encode() for name, text in _folded(texts).items()}
+
+
 def package_files(read: Read, op_id: str) -> dict[str, bytes]:
     """The files of the source package: manifest, templates, cases, reference and record.
 
-    InputError if no strategy applies or ONNX Runtime is not installed; ScanbuildError if it contradicts the reading.
+    InputError if no strategy applies or ONNX Runtime is not installed; MisreadError if it contradicts the reading.
     """
-    check_op_id(op_id)
-    scan, variants = read.scan, read.variants
-    if not variants:
-        raise InputError(*_refusals(read))
+    files = assembled(read, op_id)
     check_installed("onnxruntime")
-    texts = _folded(assemble(scan, variants, op_id, describe(scan, variants)))
-    manifest = json.loads(texts["manifest.json"])
-    texts["test.json"] = pretty(test_json(scan, manifest, _oracle(read)))
-    texts["bench.json"] = pretty(bench_json(scan, manifest))
-    texts["reference.py"] = print_reference(scan, op_id)
-    files = {name: text.encode() for name, text in texts.items()}
+    scan, manifest = read.scan, json.loads(files["manifest.json"])
+    files["test.json"] = pretty(test_json(scan, manifest, _oracle(read))).encode()
+    files["bench.json"] = pretty(bench_json(scan, manifest)).encode()
+    files["reference.py"] = print_reference(scan, op_id).encode()
     return {**files, RECORD: _record(read, files)}
 
 

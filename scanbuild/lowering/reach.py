@@ -65,9 +65,10 @@ class Reach:
 
     def allowed(self, sizes: Sizes) -> bool:
         """Whether the sizes fulfil what the ``Scan`` itself asks of them."""
-        shapes = [*self._scan.equalities]
-        return all(left.at(sizes).number == right.at(sizes).number for left, right in shapes) and all(
-            size >= 0 for port in (*self._scan.inputs, *self._scan.results) for size in shape_at(port.shape, sizes)
+        scan = self._scan
+        sides = [size for port in (*scan.inputs, *scan.results) for size in port.shape]
+        return all(left.at(sizes) == right.at(sizes) for left, right in scan.equalities) and all(
+            (size.at(sizes).number or 0) >= 0 for size in (*sides, *scan.nonnegative)
         )
 
     def smallest(self, small: Sizes) -> dict[str, Sizes]:

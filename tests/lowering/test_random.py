@@ -1,0 +1,83 @@
+"""Random bodies: ONNX Runtime, the interpreter and every eligible variant have to give the same values."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from onnx import ModelProto, printer
+
+from scanbuild.gpu import Engine
+from scanbuild.lowering.interpreter import run_scan
+from scanbuild.lowering.lower import assembled, read
+from scanbuild.lowering.oracle import NoAnswerError
+from scanbuild.lowering.precision import compiled, is_exact, tolerance, widened
+from scanbuild.lowering.recipes import find_recipe, make_inputs
+from tests.lowering.bodies import SIZES, models
+from tests.lowering.harness import OP_ID, Arrays, Lowered, distance
+
+OUTCOMES: Counter[str] = Counter()
+
+
+def try_model(model: ModelProto, engine: Engine) -> str:
+    """Compare all there is to compare; what came of it in a word."""
+    found = read(model.SerializeToString(), "model.onnx", None)
+    package = Lowered(read=found, files=assembled(found, OP_ID))
+    scan = found.scan
+    recipe = find_recipe(scan, SIZES)
+    if not recipe.sound:
+        return "undefined for all data tried"
+    inputs = make_inputs(scan, SIZES, recipe, seed=5)
+    narrow = run_scan(scan, inputs)
+    wide = compiled(widened(scan))(inputs, {}, {})
+    limits = {
+        port.name: tolerance(port.dtype, is_exact(scan), narrow[port.name], wide[port.name]) for port in scan.results
+    }
+    loose = {name: 0.0 if limit is None else max(limit, 2e-5) for name, limit in limits.items()}
+    if any(limit is None for limit in limits.values()):
+        return "too sensitive to rounding"
+    outcome = "compared"
+    try:
+        want = package.oracle.run(inputs)
+        _compare("the interpreter", narrow, want, loose)
+    except NoAnswerError:
+        outcome, want = "compared without ONNX Runtime", narrow
+    variants = package.eligible(engine, inputs)
+    assert variants
+    for variant in variants:
+        _compare(variant, package.run(engine, inputs, variant), want, loose)
+    return outcome
+
+
+def _compare(who: str, got: Arrays, want: Arrays, limits: dict[str, float]) -> None:
+    for name, limit in limits.items():
+        apart = distance({name: got[name]}, {name: want[name]})
+        assert apart <= limit, f"{who}: {name} is {apart:.3g} apart:\n{np.asarray(got[name])}\n{want[name]}"
+
+
+def _run(model: ModelProto, engine: Engine) -> None:
+    note(printer.to_text(model))
+    OUTCOMES[try_model(model, engine)] += 1
+
+
+_CHECKS = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
+
+
+@settings(max_examples=50, deadline=None, derandomize=True, database=None, suppress_health_check=_CHECKS)
+@given(model=models())
+def test_fifty_random_bodies(model, engine):
+    _run(model, engine)
+
+
+@pytest.mark.long
+@settings(max_examples=2000, deadline=None, database=None, suppress_health_check=_CHECKS)
+@given(model=models())
+def test_two_thousand_random_bodies(model, engine):
+    _run(model, engine)
+
+
+def test_most_random_bodies_could_be_compared():
+    """Whoever runs this alone has nothing counted yet."""
+    total = sum(OUTCOMES.values())
+    if total:
+        assert OUTCOMES["compared"] >= 0.6 * total, OUTCOMES
