@@ -1,55 +1,13 @@
 """A ``Scan`` cut out of its model."""
 
-from collections.abc import Iterator
 from typing import Any
 
+from scanbuild.errors import InputError
 from scanbuild.lowering.enclosing import Enclosing, Info, enclosing, info_of
-from scanbuild.lowering.parts import Candidate, Model, subgraphs
-
-
-def captured(body: Any) -> tuple[str, ...]:
-    """The names that a body, or a graph within it, reads from outside, in the order in which it does."""
-    return tuple(dict.fromkeys(_free_names(body)))
-
-
-def _free_names(graph: Any) -> Iterator[str]:
-    known = {item.name for item in (*graph.input, *graph.initializer)}
-    known |= {item.values.name for item in graph.sparse_initializer}
-    for node in graph.node:
-        yield from (name for name in node.input if name and name not in known)
-        for inner in subgraphs(node):
-            yield from (name for name in _free_names(inner) if name not in known)
-        known.update(node.output)
-    yield from (item.name for item in graph.output if item.name not in known)
-
-
-def _all_names(graph: Any) -> Iterator[str]:
-    for item in (*graph.input, *graph.initializer, *graph.output):
-        yield item.name
-    for node in graph.node:
-        yield from (*node.input, *node.output)
-        for inner in subgraphs(node):
-            yield from _all_names(inner)
-
-
-def distinct(node: Any, body: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names for the inputs and the outputs of a ``Scan`` that is alone: the model's, made different where they are not.
-
-    One value may be the start of two states, or be read by the body besides.
-    """
-    taken = set(_all_names(body))
-    inputs = tuple(_once(name or "input", taken) for name in node.input)
-    outputs = tuple(_once(name or "output", taken) for name in node.output)
-    return inputs, outputs
-
-
-def _once(name: str, taken: set[str]) -> str:
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    taken.add(free)
-    return free
+from scanbuild.lowering.parts import Candidate, Model
+from scanbuild.lowering.read import read_scan
+from scanbuild.lowering.scopes import body_of, captured, distinct
+from scanbuild.lowering.translate.values import DTYPES
 
 
 def isolated(model: Model, candidate: Candidate) -> Any:
@@ -60,11 +18,11 @@ def isolated(model: Model, candidate: Candidate) -> Any:
     """
     from onnx import ModelProto, helper
 
-    body = next(item.g for item in candidate.node.attribute if item.name == "body")
+    body = body_of(candidate.node)
     node = type(candidate.node)()
     node.CopyFrom(candidate.node)
     batched = candidate.opset == 8
-    inputs, outputs = distinct(_without_lengths(node) if batched else node, body)
+    inputs, outputs = distinct(candidate)
     outside = captured(body)
     around = enclosing(model, candidate, [*candidate.node.input, *outside])
     kept = [name for name in outside if around.small(name) is not None]
@@ -73,6 +31,7 @@ def isolated(model: Model, candidate: Candidate) -> Any:
         *_inputs(candidate, body, inputs, around, batched=batched),
         *(_value(name, around.infos.get(name, Info())) for name in given),
     ]
+    _declare_results(model, candidate, body_of(node))
     del node.input[:], node.output[:]
     node.input.extend([*([""] if batched else []), *inputs])
     node.output.extend(outputs)
@@ -85,14 +44,6 @@ def isolated(model: Model, candidate: Candidate) -> Any:
     alone.opset_import.extend(model.proto.opset_import)
     alone.functions.extend(model.proto.functions)
     return alone
-
-
-def _without_lengths(node: Any) -> Any:
-    """A node of version 8 without its first input, the lengths of the sequences."""
-    rest = type(node)()
-    rest.CopyFrom(node)
-    del rest.input[0]
-    return rest
 
 
 def _inputs(candidate: Candidate, body: Any, names: tuple[str, ...], around: Enclosing, *, batched: bool) -> list[Any]:
@@ -111,3 +62,21 @@ def _value(name: str, info: Info) -> Any:
 
     dims = None if info.dims is None else [dim if isinstance(dim, int) else None for dim in info.dims]
     return helper.make_tensor_value_info(name, info.dtype, dims)
+
+
+def _declare_results(model: Model, candidate: Candidate, body: Any) -> None:
+    """Give a body's outputs the shapes that are known: ONNX Runtime wants their ranks, and may not find them itself."""
+    from onnx import helper
+
+    if all(item.type.tensor_type.HasField("shape") for item in body.output):
+        return
+    try:
+        scan = read_scan(model, candidate)
+    except InputError:
+        return
+    nodes = scan.by_name
+    results = [*(state.after for state in scan.states), *(output.node for output in scan.outputs)]
+    for item, name in zip(body.output, results, strict=True):
+        shape = nodes[name].shape[1:] if candidate.opset == 8 else nodes[name].shape
+        number = next(number for number, dtype in DTYPES.items() if dtype == nodes[name].dtype)
+        item.CopyFrom(helper.make_tensor_value_info(item.name, number, [size.number for size in shape]))

@@ -1,13 +1,12 @@
 """The inputs of a ``Scan``: what the model and the body say of their shapes, brought together, and their names."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from scanbuild.lowering.enclosing import Dim, Enclosing, Info, info_of
 from scanbuild.lowering.graph import Port, Shape
-from scanbuild.lowering.isolate import distinct
 from scanbuild.lowering.names import Namer, is_good, sanitized
 from scanbuild.lowering.parts import Candidate
+from scanbuild.lowering.scopes import distinct
 from scanbuild.lowering.signature import Signature
 from scanbuild.lowering.sizes import Size
 from scanbuild.lowering.translate import RefusedError, Symbols
@@ -34,9 +33,7 @@ class Ports:
         self._signature = signature
         self._around = around
         self._symbols = symbols
-        node = candidate.node
-        inputs, self._outputs = distinct(_lengthless(node, signature), signature.body)
-        self._inputs = inputs
+        self._inputs, self._outputs = distinct(candidate)
 
     def given(self, number: int) -> Given:
         """Input ``number`` of the node, states first. RefusedError if its type is not known, or contradicts itself."""
@@ -138,13 +135,3 @@ def _dtype(number: int) -> str:
         return dtype_name(number)
     except RefusedError as refusal:
         return refusal.reason
-
-
-def _lengthless(node: Any, signature: Signature) -> Any:
-    """The node without the input that only version 8 has."""
-    if not signature.batched:
-        return node
-    rest = type(node)()
-    rest.CopyFrom(node)
-    del rest.input[0]
-    return rest

@@ -7,10 +7,10 @@ from typing import Any, Final
 from scanbuild.errors import InputError, Problem
 from scanbuild.lowering.enclosing import enclosing
 from scanbuild.lowering.graph import Capture, Element, Node, Origin, Output, Port, Scan, Shape, State
-from scanbuild.lowering.isolate import captured
 from scanbuild.lowering.names import Namer, sanitized
 from scanbuild.lowering.parts import Candidate, Model
 from scanbuild.lowering.ports import Given, Ports
+from scanbuild.lowering.scopes import captured
 from scanbuild.lowering.signature import Signature, read_signature
 from scanbuild.lowering.simplify import simplified
 from scanbuild.lowering.sizes import Size
