@@ -91,8 +91,8 @@ class Ports:
             return Size.of(dim)
         if dim is None:
             return self._symbols.fresh()
-        made_up = dim.startswith("unk__") or not is_good(dim)
-        return self._symbols.named(scope, dim, ANY if made_up else worth)
+        good = is_good(dim) and not dim.startswith("unk__")
+        return self._symbols.named(scope, dim, dim if good else "", worth if good else ANY)
 
     def _equal(self, left: Size, right: Size, what: str) -> Size:
         try:

@@ -22,15 +22,6 @@ def _free_names(graph: Any) -> Iterator[str]:
     yield from (item.name for item in graph.output if item.name not in known)
 
 
-def _all_names(graph: Any) -> Iterator[str]:
-    for item in (*graph.input, *graph.initializer, *graph.output):
-        yield item.name
-    for node in graph.node:
-        yield from (*node.input, *node.output)
-        for inner in subgraphs(node):
-            yield from _all_names(inner)
-
-
 def body_of(node: Any) -> Any:
     """The body of a ``Scan``."""
     return next(item.g for item in node.attribute if item.name == "body")
@@ -42,7 +33,7 @@ def distinct(candidate: Candidate) -> tuple[tuple[str, ...], tuple[str, ...]]:
     One value may be the start of two states, or be read by the body besides. What version 8 has in front is no input.
     """
     node = candidate.node
-    taken = set(_all_names(body_of(node)))
+    taken = set(captured(body_of(node)))
     given = node.input[1:] if candidate.opset == 8 else node.input
     inputs = tuple(_once(name or "input", taken) for name in given)
     outputs = tuple(_once(name or "output", taken) for name in node.output)

@@ -46,10 +46,10 @@ class Symbols:
         self._wishes[name] = (worth, len(self._wishes), wish)
         return Size.of(name)
 
-    def named(self, scope: str, name: str, worth: int) -> Size:
-        """The symbol that a scope knows by a name."""
+    def named(self, scope: str, name: str, wish: str, worth: int) -> Size:
+        """The symbol that a scope knows by a name, which need not be what it is to be called."""
         if (scope, name) not in self._named:
-            self._named[scope, name] = self.fresh(name, worth)
+            self._named[scope, name] = self.fresh(wish, worth)
         return self.resolve(self._named[scope, name])
 
     def resolve(self, size: Size) -> Size:

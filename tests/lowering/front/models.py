@@ -13,7 +13,7 @@ from scanbuild.lowering.graph import Scan
 from scanbuild.lowering.read import read_scan
 
 Shape = Sequence[int | str | None] | None
-Typed = tuple[str, str, Shape]
+Typed = tuple[str, str, Any]
 """Name, dtype and shape of a value."""
 
 _TYPES = {
