@@ -1,17 +1,23 @@
 """WGSL as a tree of blocks: a statement is put where its operands are, outside of loops in which it does not vary."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
-Kind = Literal["function", "loop", "branch"]
+Kind = Literal["function", "loop", "branch", "run"]
+
+_WORD: Final = re.compile(r"(?<!\.)\b[A-Za-z_]\w*")
+_LET: Final = re.compile(r"\s*let (\w+) = ")
 
 
 @dataclass(eq=False, slots=True)
 class Block:
     """Statements in braces. ``head`` is what stands before the brace; lines may be blocks.
 
-    Statements may be moved out of a ``loop``, but not out of a ``branch``, where they would be computed in vain.
+    Statements may be moved out of a ``loop``, and out of a ``run`` of statements that has no braces, but not out of a
+    ``branch``, where they would be computed in vain.
     """
 
     head: str = ""
@@ -35,10 +41,29 @@ class Block:
 
     def floor(self) -> "Block":
         """The outermost block that statements of this one may be moved to."""
-        return next(block for block in self.chain() if block.kind != "loop" or block.parent is None)
+        return next(block for block in self.chain() if block.kind not in ("loop", "run") or block.parent is None)
 
     def add(self, line: "str | Block") -> None:
         self.lines.append(line)
+
+    def prune(self) -> None:
+        """Take out names that nothing uses."""
+        text = self.render()
+        while True:
+            counts = Counter(_WORD.findall(text))
+            if not self._drop({name for name in _LET.findall(text) if counts[name] == 1}):
+                return
+            text = self.render()
+
+    def _drop(self, names: set[str]) -> bool:
+        before = len(self.lines)
+        self.lines = [
+            line
+            for line in self.lines
+            if isinstance(line, Block) or not ((found := _LET.match(line)) and found[1] in names)
+        ]
+        inner = [line._drop(names) for line in self.lines if isinstance(line, Block)]
+        return len(self.lines) < before or any(inner)
 
     def render(self, indent: int = 0) -> str:
         """The text of the block, each line with its newline."""

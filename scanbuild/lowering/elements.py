@@ -50,7 +50,8 @@ class Emitter:
     """Writes the computation of elements into blocks.
 
     ``sources`` tells how the elements of some nodes are read; no other inputs may be reached. ``sizes`` gives the
-    text of a symbol. ``tables`` collects the constants that need an array in the shader.
+    text of a symbol, ``spellings`` that of variables that are not called as theirs. ``tables`` collects the constants
+    that need an array in the shader, ``flats`` the indices that were made of one number.
     """
 
     nodes: Mapping[str, Node]
@@ -61,6 +62,8 @@ class Emitter:
     uses: Mapping[str, int] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
     tables: dict[str, str] = field(default_factory=dict)
+    spellings: dict[str, str] = field(default_factory=dict)
+    flats: dict[tuple[Index, Shape], Size] = field(default_factory=dict)
     block: Block = field(init=False)
     _touched: list[list[Block]] = field(default_factory=list)
     _tables_of: dict[str, str] = field(default_factory=dict)
@@ -111,7 +114,7 @@ class Emitter:
         raise CannotExpressError(f"nothing brings the value of {node.name}", node.origin)
 
     def _map(self, node: Node, index: Index) -> Value:
-        operands = [self.operand(self.value(name, self.broadcast(name, index))) for name in node.inputs]
+        operands = [self.operand(self.value(name, self.broadcast(name, index)), name) for name in node.inputs]
         dtype = self.nodes[node.inputs[-1]].dtype
         if dtype in ("float32", "float16") and node.operation not in ("add", "sub", "mul", "div", "neg", "where"):
             # These texts name their operands more than once.
@@ -212,7 +215,7 @@ class Emitter:
                     collect([*at, variable], left[1:])
                 return
             value = self.operand(term(at))
-            self.block.add(f"{total} = {wgsl.combine(kind, node.dtype, total, value.operand)};")
+            self._collect(total, kind, node.dtype, value)
 
         with self.detached() as body:
             body.add(f"var {total}: {scalar} = {wgsl.reduction(kind, node.dtype)};")
@@ -221,6 +224,13 @@ class Emitter:
             else:
                 collect([], extents)
         return Value(total, self.place(body), atomic=True, cheap=True)
+
+    def _collect(self, total: str, kind: str, dtype: str, value: Value) -> None:
+        plain = kind in ("add", "mul") and wgsl.SCALARS[dtype] in ("f32", "i32", "u32")
+        if plain:
+            self.block.add(f"{total} {'+' if kind == 'add' else '*'}= {value.text};")
+        else:
+            self.block.add(f"{total} = {wgsl.combine(kind, dtype, total, value.operand)};")
 
     def _unrolled(self, extent: Size, body: Callable[[Size], None]) -> None:
         """A loop whose body stands four times in it, with a second loop for what is left over."""
@@ -288,7 +298,7 @@ class Emitter:
             body.add(f"var {total}: {wgsl.SCALARS[node.dtype]} = {wgsl.reduction('add', node.dtype)};")
             with self.loop("k", extent, start=first, stop=stop) as variable:
                 value = self.operand(self.value(name, (*index[:axis], variable, *index[axis + 1 :])))
-                self.block.add(f"{total} = {wgsl.combine('add', node.dtype, total, value.operand)};")
+                self._collect(total, "add", node.dtype, value)
         return self._rounded(Value(total, self.place(body), atomic=True, cheap=True), node)
 
     # Building
@@ -311,7 +321,7 @@ class Emitter:
         value.block.add(f"let {name} = {value.text};")
         return Value(name, value.block, atomic=True, cheap=True)
 
-    def operand(self, value: Value) -> Value:
+    def operand(self, value: Value, hint: str = "fixed") -> Value:
         """The value, computed once outside of the loops that it does not vary in."""
         if value.cheap or value.block is self.block:
             return value
@@ -320,7 +330,7 @@ class Emitter:
             if block is value.block:
                 break
             between.append(block)
-        return self.bind(value, "fixed") if any(block.kind == "loop" for block in between) else value
+        return self.bind(value, hint) if any(block.kind == "loop" for block in between) else value
 
     def broadcast(self, name: str, index: Index) -> Index:
         """The index of an operand that is broadcast to the shape that an index is for."""
@@ -335,13 +345,26 @@ class Emitter:
             total = total * size + at
         return total
 
+    def address(self, index: Index, shape: Shape) -> Size:
+        """The number of an element in row-major order, by the flat numbers that indices were made of if that can be."""
+        for first in range(len(shape)):
+            flat = self.flats.get((index[first:], shape[first:]))
+            if flat is not None:
+                return self.offset(index[:first], shape[:first]) * count(shape[first:]) + flat
+        return self.offset(index, shape)
+
     def index_value(self, size: Size) -> Value:
         """An index, a size or an offset as u32 arithmetic, which is modular: differences may pass below zero."""
         blocks = [self.root, *(self.variables[name].block for name in size.symbols if name in self.variables)]
         for block in blocks:
             self.touch(block)
         block = deepest(blocks)
-        return views.index_text(size, self.sizes, block)
+        return views.index_text(size, self._spelled, block)
+
+    def _spelled(self, symbol: str) -> str:
+        if symbol in self.spellings:
+            return self.spellings[symbol]
+        return symbol[1:] if symbol.startswith("%") else self.sizes(symbol)
 
     def variable(self, text: str, block: Block, extent: Size, hint: str) -> Size:
         """A u32 that is computed in a block, as an index."""
@@ -366,6 +389,7 @@ class Emitter:
                 extent = self.index_value(shape[axis]).operand
                 text = f"{text} % {extent}" if inner == ONE else f"({text}) % {extent}"
             found[axis] = self.variable(text, block, shape[axis], f"{hint}{axis}")
+        self.flats[tuple(found), shape] = Size.of(symbol)
         return tuple(found)
 
     def touch(self, block: Block) -> None:
@@ -401,7 +425,7 @@ class Emitter:
     def detached(self) -> Iterator[Block]:
         """Statements that are put where their operands are, by :meth:`place`."""
         outer = self.block
-        body = Block(parent=outer, kind="loop")
+        body = Block(parent=outer, kind="run")
         self._touched.append([])
         self.block = body
         try:

@@ -34,7 +34,8 @@ _LONG: Final = 64
 def heading(scan: Scan, summary: str, notes: Iterable[str], wanted: Sequence[str]) -> str:
     """The comment at the top of a template: a summary, the body's formulas for what is wanted, notes."""
     lines = textwrap.wrap(summary, _WIDTH)
-    lines += ["", "Computes, in each step:", *(f"  {line}" for line in formulas(scan, wanted)), ""]
+    if wanted:
+        lines += ["", "Computes, in each step:", *(f"  {line}" for line in formulas(scan, wanted)), ""]
     for note in notes:
         lines += textwrap.wrap(note, _WIDTH)
     return "".join(f"// {_harmless(line)}".rstrip() + "\n" for line in lines)

@@ -181,7 +181,7 @@ def _crossing(output: Output, read: Read) -> CannotExpressError:
 
 def _pass(scan: Scan, group: Group, name: str) -> tuple[dict[str, Any], str]:
     if not group.states:
-        return _map_pass(scan, scan.outputs[group.outputs[0]], name)
+        return map_pass(scan, scan.outputs[group.outputs[0]], name)
     _check_states(scan, group)
     places = [_place(scan, group, scan.outputs[number]) for number in group.outputs]
     return _Walk(scan, group, places, name).made()
@@ -209,6 +209,7 @@ class _Walk:
         with self.emit.inside(f"for (var step = 0u; step < {self._size(self.scan.steps)}; step += 1u)", "loop") as walk:
             self._walk(walk)
         self._store_states()
+        self.main.prune()
         text = self.main.render()
         shader = Shader(
             self.scan,
@@ -222,7 +223,7 @@ class _Walk:
         entry = {
             "id": self.name.replace("-", "_"),
             "shader": f"{self.name}.wgsl.jinja",
-            "bindings": shader.bindings(),
+            "bindings": shader.bindings((), text),
             "dispatch": {"threads": str(count(lanes)), "workgroupSize": _LANES},
         }
         return entry, shader.text(text, tables=self.emit.tables.values())
@@ -313,7 +314,7 @@ class _Walk:
     def _store_states(self) -> None:
         for state in self.states:
             index = own_index(state.final.shape, self.lane)
-            at = self._size(self.emit.offset(index, state.final.shape))
+            at = self._size(self.emit.address(index, state.final.shape))
             line = write_text(state.final, at, self.registers[state.before])
             spare = [item for item in self.lane if item != ZERO and item not in index]
             if spare:
@@ -329,16 +330,18 @@ _HEAD: Final = (
 )
 
 
-def store_output(emit: Emitter, scan: Scan, output: Output, index: Index, step: Size) -> None:
-    """Compute an element of an output's value in a step and store it."""
-    value = emit.operand(emit.value(output.node, index))
+def store_output(
+    emit: Emitter, scan: Scan, output: Output, index: Index, step: Size, known: Value | None = None
+) -> None:
+    """Compute an element of an output's value in a step, if it is not known, and store it."""
+    value = known or emit.operand(emit.value(output.node, index))
     position = scan.steps - 1 - step if output.prepend else step
     whole = (*index[: output.axis], position, *index[output.axis :])
-    at = emit.index_value(emit.offset(whole, output.port.shape))
+    at = emit.index_value(emit.address(whole, output.port.shape))
     emit.block.add(write_text(output.port, at.text, value.text))
 
 
-def _map_pass(scan: Scan, output: Output, name: str) -> tuple[dict[str, Any], str]:
+def map_pass(scan: Scan, output: Output, name: str) -> tuple[dict[str, Any], str]:
     """An output that depends on no state: an invocation an element, whatever its step."""
     main, names, shape = Block(head=_HEAD), namer(scan), output.port.shape
     emit = Emitter(nodes=scan.by_name, sources={}, names=names, root=main, uses=use_counts(scan.nodes, targets(scan)))
@@ -351,6 +354,7 @@ def _map_pass(scan: Scan, output: Output, name: str) -> tuple[dict[str, Any], st
     emit.sources = step_sources(scan, step)
     inner = (*index[: output.axis], *index[output.axis + 1 :])
     store_output(emit, scan, output, inner, step)
+    main.prune()
     text = main.render()
     notes = [
         "Layout: the output is row-major; neighbouring invocations write neighbouring elements.",
@@ -366,7 +370,7 @@ def _map_pass(scan: Scan, output: Output, name: str) -> tuple[dict[str, Any], st
     entry = {
         "id": name.replace("-", "_"),
         "shader": f"{name}.wgsl.jinja",
-        "bindings": shader.bindings(),
+        "bindings": shader.bindings((), text),
         "dispatch": {"threads": str(count(shape)), "workgroupSize": _LANES},
     }
     return entry, shader.text(text, tables=emit.tables.values())

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from scanbuild.lowering import empty
 from scanbuild.lowering.draft import Variant
 from scanbuild.lowering.elements import count
 from scanbuild.lowering.graph import Port, Scan
@@ -28,6 +29,9 @@ def assemble(
     ``op_id`` is ``DOMAIN.NAME``; without a ``description`` one is made of the body. Variants come in the order of
     their priorities, the highest first.
     """
+    variants = [_with_conditions(variant, empty.conditions(scan)) for variant in variants]
+    if empty.is_needed(scan) and scan.states:
+        variants.append(empty.draft(scan))
     files = {"manifest.json": pretty(manifest(scan, variants, op_id, description, tunables or {}))}
     for variant in variants:
         for name, text in variant.templates.items():
@@ -65,6 +69,13 @@ def manifest(
         made["bindings"] = bindings
     made["variants"] = [_ordered(variant.entry) for variant in ordered]
     return {key: _told(value) if key in ("inputs", "outputs") else value for key, value in made.items()}
+
+
+def _with_conditions(variant: Variant, conditions: list[str]) -> Variant:
+    if not conditions:
+        return variant
+    entry = {**variant.entry, "when": [*variant.entry.get("when", []), *conditions]}
+    return Variant(entry=entry, templates=variant.templates)
 
 
 _VARIANT_KEYS: Final = ("id", "description", "priority", "when", "demoteWhen", "requires", "tunables", "derive")
@@ -161,13 +172,8 @@ def _conditions(scan: Scan) -> list[str]:
         if any(size.number is None for size in port.shape):
             shapes.setdefault(count(port.shape), port)
     found += [f"numel(shapes.{port.name}) < {_MOST_ELEMENTS}" for port in shapes.values()]
-    found += [f"numel(shapes.{port.name}) > 0" for port in (*scan.inputs, *scan.results) if _may_be_empty_int64(port)]
+    found += [f"{size} >= 0" for size in scan.nonnegative]
     return found
-
-
-def _may_be_empty_int64(port: Port) -> bool:
-    """Whether the port can be an int64 tensor without elements, whose buffer is too short to be bound."""
-    return port.dtype == "int64" and any(size.number is None for size in port.shape)
 
 
 def _bindings(scan: Scan) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def reader(port: Port, position: Size | None = None, axis: int = 0) -> Load:
 
     def load(emit: Emitter, index: Index) -> Value:
         whole = index if position is None else (*index[:axis], position, *index[axis:])
-        at = emit.index_value(emit.offset(whole, port.shape))
+        at = emit.index_value(emit.address(whole, port.shape))
         return Value(read_text(port, at.text), emit.made("", [at]).block, atomic=True)
 
     return load
@@ -89,10 +89,10 @@ class Shader:
     reads: dict[str, Port] = field(default_factory=dict)
     writes: dict[str, Port] = field(default_factory=dict)
 
-    def bindings(self, more: Sequence[Any] = ()) -> list[Any]:
-        """The pass's list of bindings: inputs, outputs, what else there is, the sizes."""
+    def bindings(self, more: Sequence[Any], text: str) -> list[Any]:
+        """The pass's list of bindings: inputs, outputs, what else there is, the sizes if its text has any."""
         found = [*self.reads, *self.writes, *more]
-        return [*found, SIZES] if symbols_of(self.scan) else found
+        return [*found, SIZES] if f"{SIZES}." in text else found
 
     def text(self, main: str, *, tables: Iterable[str] = (), memory: Sequence[str] = (), more: str = "") -> str:
         """The whole template; ``memory`` are declarations of workgroup memory, ``more`` functions of its own."""
@@ -129,7 +129,17 @@ def namer(scan: Scan) -> Namer:
     names = Namer()
     taken = {port.name for port in (*scan.inputs, *scan.results)}
     taken |= {form(port.name) for port in (*scan.inputs, *scan.results) for form in (elements_name, keeper_name)}
-    for name in [*sorted(taken), *sorted(wgsl.reserved()), SIZES, "workgroup", "local", "step"]:
+    for name in [
+        *sorted(taken),
+        *sorted(wgsl.reserved()),
+        SIZES,
+        "workgroup",
+        "local",
+        "step",
+        "lane",
+        "element",
+        "turn",
+    ]:
         names.take(name)
     return names
 

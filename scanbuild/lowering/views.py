@@ -15,15 +15,13 @@ Index = tuple[Size, ...]
 _ZERO: Final = Size()
 
 
-def index_text(size: Size, sizes: Callable[[str], str], block: Block) -> Value:
+def index_text(size: Size, spelled: Callable[[str], str], block: Block) -> Value:
     """A polynomial as u32 arithmetic."""
     if size.number is not None:
         return Value(f"{size.number % 2**32}u", block, atomic=True, cheap=True)
     text = ""
     for monomial, factor in sorted(size.terms, key=lambda term: (term[1] < 0, -len(term[0]))):
-        words = [
-            symbol[1:] if symbol.startswith("%") else sizes(symbol) for symbol in sorted(monomial, key=_variable_first)
-        ]
+        words = [spelled(symbol) for symbol in sorted(monomial, key=_variable_first)]
         words += [f"{abs(factor)}u"] if abs(factor) != 1 or not words else []
         term = " * ".join(words)
         if text:

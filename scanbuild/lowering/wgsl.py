@@ -214,7 +214,7 @@ def _float_literal(value: np.float32) -> str:
 def needs_bits(value: np.float32) -> bool:
     """Whether compilers do not reliably take the value as a literal: infinities, NaN, -0 and subnormals."""
     small = abs(value) < np.finfo(np.float32).tiny and (value != 0 or bool(np.signbit(value)))
-    return not np.isfinite(value) or small
+    return bool(not np.isfinite(value) or small)
 
 
 def reduction(kind: str, dtype: str) -> str:
