@@ -6,7 +6,7 @@ from typing import Final, NoReturn
 
 from .arguments import Arguments
 from .errors import limit_error, value_error
-from .limits import MAX_ITEMS, MAX_TEXT, NODE_COST
+from .limits import ITEM_COST, MAX_ITEMS, MAX_TEXT, NODE_COST
 from .methods import OBJECT_METHODS, STRING_METHODS, capitalize, items, lower, title, upper
 from .operators import check_operands, describe, floor, is_string, raw_text, truthy, unique_key
 from .printing import Style, element_text, list_text, to_json
@@ -38,6 +38,7 @@ def _joined_text(value: Value, budget: Budget) -> str:
 
 def _join(values: Value, separator: str, budget: Budget) -> str:
     parts = list(values) if type(values) is str else [_joined_text(value, budget) for value in values]
+    budget.spend(len(parts) * ITEM_COST)
     size = sum(map(len, parts)) + len(separator) * len(parts)
     if size > MAX_TEXT:
         raise limit_error(f"a string of more than {MAX_TEXT} characters")

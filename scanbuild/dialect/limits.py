@@ -35,8 +35,11 @@ MAX_ITEMS = 1 << 20
 MAX_WORK = 1 << 27
 """Work of one evaluation, counted in characters that are copied or read."""
 
-NODE_COST = 64
+NODE_COST = 80
 """What converting, printing or comparing one value counts for, in characters."""
+
+COMPARE_COST = 112
+"""What one comparison of a sort counts for by itself, in characters."""
 
 ITEM_COST = 16
 """What copying or looking at one element of a list, or at one character of a string that is not ASCII, counts for."""
@@ -47,7 +50,7 @@ LOOP_COST = 96
 ITERATION_COST = 24
 """What one loop iteration or macro call counts for by itself, in characters."""
 
-BODY_COST = 24
+BODY_COST = 26
 """What each node of the body of a loop or macro counts for, whenever it runs."""
 
 CALL_WEIGHT = 12

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import cmp_to_key
 
 from .errors import value_error
-from .limits import NODE_COST
+from .limits import COMPARE_COST
 from .operators import describe, is_string
 from .text import WHITE_SPACE, sort_key
 from .values import BROKEN, HOLE, UNDEFINED, Budget, Namespace, Value, Whole
@@ -49,7 +49,7 @@ def sort(
     sign = -1 if reverse else 1
 
     def order(left: Value, right: Value) -> int:
-        budget.spend(NODE_COST)
+        budget.spend(COMPARE_COST)
         left, right = key(left), key(right)
         budget.charge(left)
         budget.charge(right)

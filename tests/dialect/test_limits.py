@@ -65,6 +65,11 @@ def test_a_million_iterations_are_allowed() -> None:
     assert parse_template("{% for i in range(1000000) %}{% endfor %}x").render({}) == "x"
 
 
+def test_a_million_iterations_may_print_their_number() -> None:
+    text = parse_template("{% for i in range(1000000) %}{{ i }},{% endfor %}").render({})
+    assert text.endswith(",999998,999999,")
+
+
 NESTED = {
     "parentheses": ("(", "1", ")", 390),
     "sums": ("(1 + ", "1", ")", 250),
