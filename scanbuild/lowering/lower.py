@@ -11,7 +11,7 @@ from typing import Any, Final
 from scanbuild import __version__
 from scanbuild.dialect import expand_includes
 from scanbuild.errors import InputError, Problem
-from scanbuild.lowering import lane
+from scanbuild.lowering import lane, parallel
 from scanbuild.lowering.card import describe
 from scanbuild.lowering.cases import bench_json, test_json
 from scanbuild.lowering.draft import Draft, Variant
@@ -29,7 +29,7 @@ from scanbuild.resources import data_folder
 RECORD: Final = "lowered.json"
 """What was lowered, and the digests of the files: it marks a folder as written here, and tells later edits."""
 
-STRATEGIES: Final = {"lane-serial": lane.draft}
+STRATEGIES: Final = {"parallel scan": parallel.draft, "lane-serial": lane.draft}
 """From the fastest, where it applies, to the most general."""
 
 _DOMAIN: Final = re.compile(r"[a-z][a-z0-9]*(\.[A-Za-z][A-Za-z0-9_]*)*")
