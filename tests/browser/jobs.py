@@ -150,7 +150,10 @@ class FakePage:
 
     async def _closed(self) -> int | None:
         while not self._socket.closed:
-            await self._socket.receive(timeout=15)
+            frame = await self._socket.receive(timeout=15)
+            if frame.type is aiohttp.WSMsgType.CLOSE:
+                # The socket's own code may be another if the answer to this finds the connection gone.
+                return int(frame.data)
         return self._socket.close_code
 
     async def _end(self) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from scanbuild.errors import CallError
 from scanbuild.gpu.browser.engine import BrowserEngine
-from scanbuild.gpu.browser.hub import Hub
+from scanbuild.gpu.browser.hub import Hub, HubSettings
 from scanbuild.gpu.browser.messages import LARGEST_FRAME
 from scanbuild.gpu.interface import BindingJob, BufferJob, DispatchJob, Fill, Job, ReadJob, Write
 from scanbuild.gpu.layout import Damage, Setup, lay_out
@@ -221,7 +221,7 @@ def test_a_page_that_is_loaded_anew_goes_on(hub: Hub, engine: BrowserEngine):
     engine.reopen(20.0)
     assert run(engine, DOUBLE)[0].tolist() == [0, 2, 4, 6, 8]
     assert "one" in text(hub, "#cases")
-    assert text(hub, "#count") == "1 of 3 cases"
+    assert text(hub, "#count") == "1 of 3 done"
 
 
 def test_names_and_messages_are_only_ever_text(hub: Hub, engine: BrowserEngine):
@@ -275,3 +275,10 @@ def test_many_jobs_one_after_another_give_each_its_own_result(engine: BrowserEng
         laid = lay_out(doubling(), {"x": X + index}, engine.record.limits, Setup(poison=True))
         got = np.frombuffer(laid.outputs(engine.run(laid.job))["y"], np.float32)
         assert got.tolist() == (2 * (X + index)).tolist()
+
+
+def test_a_device_on_the_network_is_reached_over_https(engine: BrowserEngine):
+    """A browser offers WebGPU at an address of the network only because the server speaks https there."""
+    with Hub(HubSettings(host="0.0.0.0", launch="chromium")) as other:
+        assert other.url.startswith("https://")
+        assert run(other.next_engine(60.0), DOUBLE)[0].tolist() == [0, 2, 4, 6, 8]

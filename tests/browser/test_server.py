@@ -2,6 +2,7 @@
 
 import http.client
 import socket
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ import pytest
 
 from scanbuild.errors import InputError
 from scanbuild.gpu.browser.addresses import is_loopback, own_names, reachable
+from scanbuild.gpu.browser.certificate import fingerprint, own_certificate
 from scanbuild.gpu.browser.messages import LARGEST_FRAME
 from scanbuild.gpu.browser.server import MOST_PAGES, Server, ServerSettings
 from scanbuild.gpu.browser.site import (
@@ -272,8 +274,31 @@ def test_the_address_to_open_is_one_that_others_can_reach():
     assert "workshop" in own_names("Workshop")
 
 
-def test_plain_http_beyond_this_machine_is_known_to_be_no_use():
-    assert Server(ServerSettings()).is_secure
-    assert not Server(ServerSettings(host="0.0.0.0")).is_secure
-    assert Server(ServerSettings(host="0.0.0.0", certificate=Path("some.pem"))).is_secure
-    assert urlsplit(Server(ServerSettings(host="0.0.0.0", certificate=Path("some.pem"))).url).scheme == "https"
+def test_only_this_machine_is_spoken_to_without_encryption():
+    assert urlsplit(Server(ServerSettings()).url).scheme == "http"
+    assert urlsplit(Server(ServerSettings(host="::1")).url).scheme == "http"
+    assert urlsplit(Server(ServerSettings(host="0.0.0.0")).url).scheme == "https"
+    assert urlsplit(Server(ServerSettings(host="workshop.local")).url).scheme == "https"
+    assert urlsplit(Server(ServerSettings(certificate=Path("some.pem"))).url).scheme == "https"
+
+
+def test_the_certificate_of_a_run_names_the_machine_and_has_the_fingerprint_that_is_told():
+    with Server(ServerSettings(host="0.0.0.0")) as server:
+        address = (urlsplit(server.url).hostname or "", server.port)
+        pem = ssl.get_server_certificate(address, timeout=10)
+        assert fingerprint(ssl.PEM_cert_to_DER_cert(pem)) == server.fingerprint
+        context = ssl.create_default_context(cadata=pem)
+        for name in (address[0], "localhost"):
+            with socket.create_connection(address, timeout=10) as plain:
+                context.wrap_socket(plain, server_hostname=name).close()
+        with socket.create_connection(address, timeout=10) as plain, pytest.raises(ssl.SSLCertVerificationError):
+            context.wrap_socket(plain, server_hostname="evil.example")
+
+
+def test_a_certificate_of_the_users_is_used(tmp_path: Path):
+    pem, known = own_certificate(["127.0.0.1"])
+    (tmp_path / "own.pem").write_bytes(pem)
+    with Server(ServerSettings(certificate=tmp_path / "own.pem")) as server:
+        assert server.url.startswith("https://127.0.0.1:")
+        got = ssl.get_server_certificate(("127.0.0.1", server.port), timeout=10)
+        assert fingerprint(ssl.PEM_cert_to_DER_cert(got)) == known

@@ -34,6 +34,11 @@ def reachable(host: str) -> str:
     return f"[{address}]" if address.version == 6 else str(address)
 
 
+def host_of(host: str) -> str:
+    """The host of an address, as :func:`reachable` gives it, without the brackets of IPv6."""
+    return reachable(host).strip("[]")
+
+
 def _routed_address() -> str:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:

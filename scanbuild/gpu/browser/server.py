@@ -19,6 +19,7 @@ from aiohttp import WSMsgType, web
 
 from scanbuild.errors import InputError, Problem
 from scanbuild.gpu.browser import addresses
+from scanbuild.gpu.browser.certificate import own_certificate, server_context
 from scanbuild.gpu.browser.messages import LARGEST_FRAME, PROTOCOL, Assembler, Message, ProtocolError, frames
 from scanbuild.gpu.browser.site import (
     HEADERS,
@@ -45,7 +46,11 @@ _LONGEST_REASON: Final = 120
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServerSettings:
-    """Where to listen; ``port`` 0 is any that is free. ``certificate`` is a PEM file with certificate and key."""
+    """Where to listen; ``port`` 0 is any that is free.
+
+    ``certificate`` is a PEM file with certificate and key. Without it, the server makes one of its own unless it
+    listens on this machine alone, where browsers want none.
+    """
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -60,6 +65,7 @@ class Server:
         self.settings = settings
         self.token = new_token()
         self.port = settings.port
+        self.fingerprint = ""
         self._names = addresses.own_names(settings.host)
         self._files = page_files()
         self._loop = asyncio.new_event_loop()
@@ -81,13 +87,13 @@ class Server:
     @property
     def url(self) -> str:
         """The address to open, token included."""
-        scheme = "https" if self.settings.certificate else "http"
+        scheme = "https" if self.is_encrypted else "http"
         return f"{scheme}://{addresses.reachable(self.settings.host)}:{self.port}/{self.token}/"
 
     @property
-    def is_secure(self) -> bool:
-        """Whether browsers offer WebGPU at this address: they want https, or the machine they run on."""
-        return self.settings.certificate is not None or addresses.is_loopback(self.settings.host)
+    def is_encrypted(self) -> bool:
+        """Whether it speaks https, as browsers want it for WebGPU except on the machine they run on."""
+        return self.settings.certificate is not None or not addresses.is_loopback(self.settings.host)
 
     def start(self) -> None:
         """Listen. InputError if the address or the certificate cannot be used."""
@@ -155,11 +161,12 @@ class Server:
         self.port = self._runner.addresses[0][1]
 
     def _tls(self) -> ssl.SSLContext | None:
-        if self.settings.certificate is None:
+        if not self.is_encrypted:
             return None
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.load_cert_chain(self.settings.certificate)
-        return context
+        if self.settings.certificate is not None:
+            return server_context(self.settings.certificate)
+        pem, self.fingerprint = own_certificate({*self._names, addresses.host_of(self.settings.host), "localhost"})
+        return server_context(pem)
 
     async def _shut(self) -> None:
         await asyncio.gather(*(self._hang_up(socket, 1001, "scanbuild has ended") for socket in self._links.values()))

@@ -24,8 +24,7 @@ export function lacking() {
   if (!window.isSecureContext) {
     return (
       "Browsers offer WebGPU only to pages that came over https, or from the device itself (localhost). This page came " +
-      "over plain http.\nStart scanbuild with --certificate, or forward the port to this device so that it can open " +
-      "the page as localhost."
+      "over plain http.\nStart scanbuild with --host, and it speaks https."
     );
   }
   if (!navigator.gpu) {

@@ -75,7 +75,7 @@ const actions = {
 
   case({ name }) {
     seen += 1;
-    view.say(`Running ${name}`);
+    view.say("Running", name);
   },
 
   verdict(body) {

@@ -19,7 +19,7 @@ export function showProgress(done, total) {
   at("progress").hidden = !total;
   at("bar").max = total || 1;
   at("bar").value = done;
-  at("count").textContent = `${done} of ${total} cases`;
+  at("count").textContent = `${done} of ${total} done`;
 }
 
 /** Forgets the cases of an earlier run. */
@@ -30,12 +30,9 @@ export function clearCases() {
 
 /** Adds a case on top of the list. */
 export function addCase({ name, verdict, good, variant, seconds, message }) {
-  const row = element("div", "row", [
-    element("span", "verdict", verdict),
-    element("span", "name", name),
-    element("span", "variant", variant),
-    element("span", "time", seconds ? `${(seconds * 1000).toFixed(1)} ms` : ""),
-  ]);
+  const row = element("div", "row", [element("span", "verdict", verdict), element("span", "name", breakable(name))]);
+  if (variant) row.append(element("span", "variant", breakable(variant)));
+  if (seconds) row.append(element("span", "time", `${(seconds * 1000).toFixed(1)} ms`));
   const item = element("li", good === true ? "good" : good === false ? "bad" : "", [row]);
   if (message) item.append(element("pre", "", message));
   const list = at("cases");
@@ -64,7 +61,7 @@ export function showDevice({ info }, device) {
 
 function fillList(id, facts) {
   const entries = Object.entries(facts).flatMap(([name, value]) => [
-    element("dt", "", name),
+    element("dt", "", breakable(name)),
     element("dd", "", typeof value === "number" ? value.toLocaleString("en") : value),
   ]);
   at(id).replaceChildren(...entries);
@@ -72,6 +69,13 @@ function fillList(id, facts) {
 
 function fillNames(id, names) {
   at(id).replaceChildren(...(names.length ? names : ["none"]).map((name) => element("li", "", name)));
+}
+
+/** A long name that may be broken where its words begin. */
+function breakable(name) {
+  return String(name)
+    .split(/(?<=[_/.-])|(?<=[a-z0-9])(?=[A-Z])/)
+    .flatMap((word) => [word, document.createElement("wbr")]);
 }
 
 function element(tag, className, content) {
