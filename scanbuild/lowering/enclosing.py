@@ -147,13 +147,17 @@ def _slim(proto: Any) -> Any:
     """The model without the elements of large initializers, which inference has no use for."""
     from onnx import ModelProto, helper
 
-    slim = ModelProto()
-    slim.CopyFrom(proto)
-    kept = [tensor for tensor in slim.graph.initializer if count(tensor) <= _FEW]
-    declared = {value.name for value in slim.graph.input}
-    for tensor in slim.graph.initializer:
-        if count(tensor) > _FEW and tensor.name not in declared:
+    slim = ModelProto(ir_version=proto.ir_version)
+    slim.opset_import.extend(proto.opset_import)
+    slim.functions.extend(proto.functions)
+    graph = proto.graph
+    slim.graph.name = graph.name
+    for part in ("node", "input", "output", "value_info"):
+        getattr(slim.graph, part).extend(getattr(graph, part))
+    declared = {value.name for value in graph.input}
+    for tensor in graph.initializer:
+        if count(tensor) <= _FEW:
+            slim.graph.initializer.append(tensor)
+        elif tensor.name not in declared:
             slim.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
-    del slim.graph.initializer[:]
-    slim.graph.initializer.extend(kept)
     return slim

@@ -13,6 +13,7 @@ __all__ = ["SMALL", "Candidate", "Model", "candidates", "find", "isolated", "rea
 
 _LARGEST_FILE: Final = 2**31 - 1
 _DEEPEST: Final = 32
+_MOST_NODES: Final = 20_000
 
 
 def read_model(data: bytes, where: str, folder: Path | None) -> Model:
@@ -53,10 +54,27 @@ def _inlined(proto: Any, where: str) -> Any:
     from onnx import inliner
 
     try:
+        _count_nodes(proto)
         return inliner.inline_local_functions(proto)
     except Exception as error:
         text = f"the model's functions contain a Scan, and could not be inlined: {error}"
         raise InputError(Problem(message=text, file=where)) from None
+
+
+def _count_nodes(proto: Any) -> None:
+    """ValueError if functions that call functions make too many nodes, or never end."""
+    functions = {(item.domain, item.name): item for item in proto.functions}
+    counts: dict[tuple[str, str], int] = {}
+    for _ in range(len(functions)):
+        for key, function in functions.items():
+            counts[key] = min(_MOST_NODES + 1, _size(function, counts))
+    if _size(proto.graph, counts) > _MOST_NODES or any(_size(functions[key], counts) > _MOST_NODES for key in counts):
+        raise ValueError("they have too many nodes, or call each other without end")
+
+
+def _size(part: Any, counts: dict[tuple[str, str], int]) -> int:
+    inner = sum(_size(graph, counts) for node in part.node for graph in subgraphs(node))
+    return inner + sum(1 + counts.get((node.domain, node.op_type), 0) for node in part.node)
 
 
 def candidates(model: Model) -> tuple[Candidate, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from scanbuild.errors import InputError, Problem
 from scanbuild.lowering.enclosing import enclosing
@@ -16,9 +16,8 @@ from scanbuild.lowering.simplify import simplified
 from scanbuild.lowering.sizes import Size
 from scanbuild.lowering.translate import Builder, RefusedError, Symbols, Value, Walker
 from scanbuild.lowering.translate.batching import with_batch
+from scanbuild.lowering.translate.builder import TooLargeError
 from scanbuild.lowering.translate.walker import Environment, Failed
-
-_MOST_ROUNDS: Final = 100
 
 
 def read_scan(model: Model, candidate: Candidate) -> Scan:
@@ -92,14 +91,18 @@ class _Reader:
 
     def _translated(self, given: list[Given], captures: dict[str, Port]) -> _Body:
         """The body. Each time it says that two sizes are equal, it is translated again, with one for both."""
-        for _ in range(_MOST_ROUNDS):
+        while True:
             bound = self._symbols.bound
             self._symbols.forget()
-            body = self._attempt(given, captures)
+            try:
+                body = self._attempt(given, captures)
+            except TooLargeError:
+                self._problems.add(
+                    "the body", "it has too many nodes, those of its functions counted", "make it smaller"
+                )
             self._problems.raise_if_any()
             if self._symbols.bound == bound:
-                break
-        return body
+                return body
 
     def _attempt(self, given: list[Given], captures: dict[str, Port]) -> _Body:
         namer = self._ports.namer.copy()

@@ -75,6 +75,11 @@ class Size:
     def symbols(self) -> frozenset[str]:
         return frozenset(symbol for monomial, _ in self.terms for symbol in monomial)
 
+    @property
+    def is_unwieldy(self) -> bool:
+        """Whether it is longer or larger than any tensor's; what computes with sizes need not go on from here."""
+        return len(self.terms) > 64 or any(len(monomial) > 16 or abs(times) >= 2**63 for monomial, times in self.terms)
+
     def at(self, values: "Mapping[str, Size | int]") -> "Size":
         """The size with values for some or all of its symbols."""
         total = Size()

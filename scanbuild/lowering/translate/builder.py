@@ -22,6 +22,15 @@ _LARGEST_FOLD: Final = 4096
 """Elements up to which the elements of a constant may be multiplied by computing with it beforehand."""
 
 
+_MOST_AXES: Final = 16
+_LONGEST_AXIS: Final = 2**31 - 1
+_MOST_NODES: Final = 20_000
+
+
+class TooLargeError(Exception):
+    """The body has more nodes than can be made into a kernel."""
+
+
 class Builder:
     """The nodes made so far. ``origin`` and ``hint`` (a name) are those of the ONNX node at hand."""
 
@@ -31,7 +40,14 @@ class Builder:
         self.origin = Origin()
         self.hint = "value"
         self._namer = namer
+        self._count = 0
         self._placed: dict[int, tuple[Value, str]] = {}
+
+    def count_node(self) -> None:
+        """Count a node of the model. TooLargeError if functions that call functions make too many of them."""
+        self._count += 1
+        if self._count > _MOST_NODES:
+            raise TooLargeError
 
     # Leaves
 
@@ -210,6 +226,7 @@ class Builder:
     def emit(self, operation: str, operands: Sequence[Value], dtype: str, shape: Shape, **attributes: Any) -> Value:
         """A node, or what it would compute, if that is known."""
         shape = self.symbols.resolve_all(shape)
+        _check_shape(shape)
         known = self._folded(operation, operands, dtype, shape, attributes)
         if known is not None:
             return known
@@ -299,3 +316,14 @@ class Builder:
                 )
         except (ValueError, IndexError) as error:
             raise RefusedError(f"its constants do not fit: {error}") from None
+
+
+def _check_shape(shape: Shape) -> None:
+    """Refused for what is too large for any kernel."""
+    if len(shape) > _MOST_AXES:
+        raise RefusedError(f"it has {len(shape)} axes; kernels have up to {_MOST_AXES}")
+    for size in shape:
+        if size.number is not None and not 0 <= size.number <= _LONGEST_AXIS:
+            raise RefusedError(f"an axis of it has {size} elements, which no kernel can count")
+        if size.is_unwieldy:
+            raise RefusedError("its shape is too complicated a function of the sizes")

@@ -48,8 +48,15 @@ def evaluate_sizes(
 def _mapped(function: Callable[..., Any], operands: Sequence[Array], shape: tuple[int, ...]) -> Array:
     result = np.empty(shape, object)
     for index in np.ndindex(*shape):
-        result[index] = function(*(operand[index] for operand in operands))
+        result[index] = _bounded(function(*(operand[index] for operand in operands)))
     return result
+
+
+def _bounded(item: Any) -> Any:
+    """An element; sizes that only ever grow are given up."""
+    if isinstance(item, Size) and item.is_unwieldy:
+        raise _UnknownError
+    return item
 
 
 def _array(found: Any, shape: tuple[int, ...]) -> Array:
@@ -158,7 +165,7 @@ def _reduce(move: _Move) -> Array:
         raise _UnknownError
     combine, start = {"add": (operator.add, Size()), "mul": (operator.mul, Size.of(1))}[move.attributes["kind"]]
     result = np.empty(move.shape, object)
-    result[...] = reduce(combine, move.operands[0].flat, start)
+    result[...] = reduce(lambda left, right: _bounded(combine(left, right)), move.operands[0].flat, start)
     return result
 
 

@@ -14,7 +14,7 @@ _ROOMS: Final = (activations, constants, elementwise, indexing, linear, reducing
 """Modules that enter translations into the table."""
 
 
-_BRANCHES: Final = ("then", "else")
+_BRANCHES: Final = ("then_branch", "else_branch")
 _DEEPEST: Final = 60
 
 
@@ -36,6 +36,7 @@ class Walker:
     ) -> None:
         self._builder = builder
         self._opsets = opsets
+        self._context = _checker(opsets.get("", 1))
         self._functions = functions
         self._report = report
 
@@ -48,7 +49,13 @@ class Walker:
             self._report(path or name, f"`{name}` is a sparse tensor", "make it a dense one")
             values[name] = FAILED
         self.nodes(graph.node, values, path)
-        return [values.get(item.name, FAILED) for item in graph.output]
+        return [self._lookup(values, item.name, f"output `{path}{item.name}`") for item in graph.output]
+
+    def _lookup(self, values: Environment, name: str, place: str) -> "Value | Failed":
+        if name not in values:
+            self._report(place, f"`{name}` is not made before it is read", "put the nodes in order")
+            values[name] = FAILED
+        return values[name]
 
     def nodes(self, nodes: Sequence[Any], values: Environment, path: str) -> None:
         """Translate nodes one after another; their outputs are added to the values."""
@@ -73,7 +80,9 @@ class Walker:
 
     def _node(self, node: Any, values: Environment, place: str) -> Sequence["Value | Failed"]:
         failed = [FAILED] * len(node.output)
-        inputs = [values.get(name, FAILED) if name else None for name in node.input]
+        self._builder.count_node()
+        reader = f"node `{place}` ({node.op_type})"
+        inputs = [self._lookup(values, name, reader) if name else None for name in node.input]
         if any(isinstance(value, Failed) for value in inputs):
             return failed
         known = [value for value in inputs if not isinstance(value, Failed)]
@@ -82,7 +91,7 @@ class Walker:
         try:
             made = self._translated(node, known, values, place)
         except RefusedError as refusal:
-            self._report(f"node `{place}` ({node.op_type})", refusal.reason, refusal.hint)
+            self._report(reader, refusal.reason, refusal.hint)
             return failed
         results = [made] if isinstance(made, (Value, Failed)) else made
         return [FAILED if value is None else value for value in results]
@@ -94,9 +103,11 @@ class Walker:
         function = self._functions.get((domain, node.op_type))
         if function is not None:
             return self._function(function, node, inputs, f"{place}/")
+        version = self._opsets.get(domain, 1)
+        if domain == "" and (domain, node.op_type) in TRANSLATIONS:
+            _check(node, self._context)
         if (domain, node.op_type) == ("", "If"):
             return self._if(node, inputs, values, place)
-        version = self._opsets.get(domain, 1)
         translation = TRANSLATIONS.get((domain, node.op_type))
         if translation is not None:
             return translation(Call(self._builder, node, version, inputs, attributes_of(node)))
@@ -130,7 +141,7 @@ class Walker:
         self, node: Any, inputs: list["Value | None"], values: Environment, place: str
     ) -> Sequence["Value | Failed | None"]:
         """Both branches, and a choice between their results; only one of them if the condition is known."""
-        condition = inputs[0]
+        condition = inputs[0] if inputs else None
         if condition is None or condition.dtype != "bool":
             raise RefusedError("its condition is not bool")
         branches = {item.name: item.g for item in node.attribute}
@@ -140,7 +151,7 @@ class Walker:
         if known is not None and known.size == 1:
             name = "then_branch" if known.reshape(-1)[0] else "else_branch"
             return self.graph(branches[name], dict(values), f"{place}.{name}/")
-        results = [self.graph(branches[f"{name}_branch"], dict(values), f"{place}.{name}/") for name in _BRANCHES]
+        results = [self.graph(branches[name], dict(values), f"{place}.{name}/") for name in _BRANCHES]
         self._builder.origin = Origin(name=place, operator="If")
         return [self._chosen(condition, left, right) for left, right in zip(*results, strict=False)]
 
@@ -159,6 +170,26 @@ class Walker:
 
 def _domain(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
+
+
+def _checker(version: int) -> Any:
+    """ONNX's context for checking nodes of its own operators."""
+    from onnx import checker
+
+    context = checker.C.CheckerContext()
+    context.ir_version = 10
+    context.opset_imports = {"": version}
+    return context
+
+
+def _check(node: Any, context: Any) -> None:
+    """Refused for attributes of a wrong kind, or a wrong number of inputs or outputs."""
+    from onnx import checker
+
+    try:
+        checker.check_node(node, context)
+    except checker.ValidationError as error:
+        raise RefusedError(f"ONNX does not accept it: {str(error).splitlines()[0]}") from None
 
 
 def _bound(node: Any, given: dict[str, Any], missing: set[str]) -> Any:
