@@ -178,7 +178,7 @@ def _pass(scan: Scan, layer: Layer, code: Code, name: str, number: int) -> dict[
         "id": name.replace("-", "_"),
         "shader": f"{name}.wgsl.jinja",
         "derive": {key: f"{key}{number + 1}" for key in plain},
-        "bindings": shader.bindings(more),
+        "bindings": shader.bindings(more, code.text),
         "dispatch": {"workgroups": f"tiles{number + 1} * blocks{number + 1}"},
     }
 

@@ -15,12 +15,12 @@ from scanbuild.lowering.elements import ZERO, CannotExpressError, Emitter, Index
 from scanbuild.lowering.graph import Element, Node, Origin, Output, Port, Scan, Shape, State
 from scanbuild.lowering.parallel_monoids import loaded, monoid
 from scanbuild.lowering.sizes import ONE, Size, product
-from scanbuild.lowering.storage import namer, read_text, reader, write_text
+from scanbuild.lowering.storage import namer, read_text, reader, step_sources, write_text
 from scanbuild.lowering.wgsl import SCALARS
 from scanbuild.resources import data_folder
 
 _FIXED = ("Elem", "elem_identity", "elem_combine", "elem_initial", "load_elem", "emit", "emit_final", "main", "params")
-_PARAMETERS = ("elem", "before", "after", "lane", "state")
+_PARAMETERS = ("elem", "before", "after", "lane", "state", "step")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,7 +95,10 @@ class _Writer:
         for word in _FIXED:
             if self.names.take(word) != word:
                 raise CannotExpressError(f"a port is called {word}, which the kernel needs as a name", Origin())
-        self.word = {word: self.names.take(word) for word in _PARAMETERS} | {"step": self._step_name()}
+        ports = {port.name for port in (*scan.inputs, *scan.results)}
+        self.word = {
+            word: word if self.names.has(word) and word not in ports else self.names.take(word) for word in _PARAMETERS
+        }
         self.words = {index: state.before for index, state in enumerate(scan.states)}
         self.monoids = [monoid(recurrence, self.words) for recurrence in layer.recurrences]
         self.members = {index: (made, name) for made in self.monoids for index, name in made.states.items()}
@@ -199,7 +202,7 @@ class _Writer:
             for index in self.members:
                 state = self.scan.states[index]
                 own = self._own(state.final.shape)
-                at = made.emit.index_value(made.emit.offset(own, state.final.shape)).text
+                at = made.emit.index_value(made.emit.address(own, state.final.shape)).text
                 with self._guarded(made, own):
                     made.emit.block.add(write_text(state.final, at, self._state_text(index, self.word["state"])))
         return made.root.render()
@@ -225,32 +228,13 @@ class _Writer:
     # Sources
 
     def _common_sources(self) -> dict[str, Load]:
-        found: dict[str, Load] = {}
-        for element in self.scan.elements:
-            found[element.node] = self._element_reader(element)
-        for capture in self.scan.captures:
-            found[capture.node] = reader(capture.port)
+        found = step_sources(self.scan, self.step)
         for index in self.layer.known:
             state = self.scan.states[index]
             found[state.before] = self._trail_reader(index, after=False)
             if self.nodes[state.after].operation != "input":
                 found[state.after] = self._trail_reader(index, after=True)
         return found
-
-    def _element_reader(self, element: Element) -> Load:
-        """Rows of whole lanes are addressed by the number of the lane, without taking it apart."""
-        position = self.scan.steps - 1 - self.step if element.reverse else self.step
-        plain = reader(element.port, position, element.axis)
-        width = product(list(self.lanes))
-
-        def load(emit: Emitter, index: Index) -> Value:
-            shape = self.nodes[element.node].shape
-            if element.axis == 0 and index == self.lane and shape == self.lanes and len(self.lane) > 1:
-                at = emit.index_value(position * width + self.row)
-                return Value(read_text(element.port, at.text), at.block, atomic=True)
-            return plain(emit, index)
-
-        return load
 
     def _registered(self, element: Element, otherwise: Load) -> Load:
         own = self._own(self.nodes[element.node].shape)
@@ -287,7 +271,7 @@ class _Writer:
         width = product(list(state.initial.shape))
 
         def load(emit: Emitter, at: Index) -> Value:
-            offset = emit.offset(at, state.initial.shape)
+            offset = emit.address(at, state.initial.shape)
             if after:
                 place = emit.index_value(self.step * width + offset)
                 return Value(f"{name}_after({place.text})", place.block, atomic=True)
@@ -311,18 +295,16 @@ class _Writer:
         position = self.scan.steps - 1 - self.step if output.prepend else self.step
         whole = (*own[: output.axis], position, *own[output.axis :])
         emit = made.emit
-        offset = emit.offset(whole, output.port.shape)
-        if output.axis == 0 and own == self.lane and self.nodes[output.node].shape == self.lanes and len(own) > 1:
-            offset = position * product(list(self.lanes)) + self.row
         with self._guarded(made, own):
             value = emit.value(output.node, own)
-            emit.block.add(write_text(output.port, emit.index_value(offset).text, value.text))
+            at = emit.index_value(emit.address(whole, output.port.shape))
+            emit.block.add(write_text(output.port, at.text, value.text))
 
     def _write_trail(self, made: _Function, index: int) -> None:
         state = self.scan.states[index]
         own = self._own(state.initial.shape)
         emit = made.emit
-        offset = self.step * product(list(state.initial.shape)) + emit.offset(own, state.initial.shape)
+        offset = self.step * product(list(state.initial.shape)) + emit.address(own, state.initial.shape)
         text = self._state_text(index, self.word["after"])
         kept = f"select(0u, 1u, {text})" if state.initial.dtype == "bool" else text
         with self._guarded(made, own):
@@ -357,12 +339,13 @@ class _Writer:
         wide = [axis for axis, size in enumerate(self.lanes) if size != ONE]
         if len(wide) < 2:
             return
+        emit.flats[self.lane, self.lanes] = self.row
         for place, axis in enumerate(wide):
             rest = emit.index_value(product([self.lanes[other] for other in wide[place + 1 :]])).operand
             whole = self.word["lane"]
             text = whole if place == len(wide) - 1 else f"{whole} / {rest}"
             if place:
-                text = f"({text}) % {emit.index_value(self.lanes[axis]).operand}"
+                text = f"{text} % {emit.index_value(self.lanes[axis]).operand}"
             emit.root.add(f"let {self.axes[axis]} = {text};")
             emit.variables[f"%{self.axes[axis]}"] = Variable(emit.root, self.lanes[axis])
 
@@ -373,14 +356,10 @@ class _Writer:
         return value
 
     def _own(self, shape: Shape) -> Index:
-        """A lane's element of what is broadcast to the lanes."""
-        tail = self.lane[len(self.lane) - len(shape) :]
+        """A lane's element of what is broadcast to the lanes, or has further axes of size 1 in front."""
+        tail = self.lane[max(0, len(self.lane) - len(shape)) :]
+        tail = (*[ZERO] * (len(shape) - len(tail)), *tail)
         return tuple(ZERO if size == ONE else at for size, at in zip(shape, tail, strict=True))
-
-    def _step_name(self) -> str:
-        """``step`` has been taken from the ports' names already, unless a port has it."""
-        ports = {port.name for port in (*self.scan.inputs, *self.scan.results)}
-        return self.names.take("step") if "step" in ports else "step"
 
     def _register(self, element: Element) -> str:
         return f"own_{element.port.name}"
