@@ -379,6 +379,8 @@ class Emitter:
         self.variables[symbol] = Variable(block, count(shape))
         wide = [axis for axis, size in enumerate(shape) if size != ONE]
         found = [ZERO] * len(shape)
+        if not wide:
+            return tuple(found)
         if len(wide) == 1:
             found[wide[0]] = Size.of(symbol)
             return tuple(found)

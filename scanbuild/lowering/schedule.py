@@ -107,9 +107,9 @@ def _stages(roots: list[Node], nodes: Iterable[Node], stored: set[str]) -> tuple
 def _stored(nodes: tuple[Node, ...], wanted: list[str], invariant: set[str], forced: set[str]) -> set[str]:
     by_name = {node.name: node for node in nodes}
     work = _work(nodes)
-    times = dict.fromkeys(by_name, 0.0)
-    for name in dict.fromkeys(wanted):
-        times[name] += _elements(by_name[name].shape)
+    # Elements of one shape are computed in one loop, where readers of the same element share it: they count once.
+    aligned = {name: _elements(by_name[name].shape) if name in wanted else 0.0 for name in by_name}
+    apart = dict.fromkeys(by_name, 0.0)
     consumers: dict[str, list[str]] = {}
     for node in nodes:
         for name in node.inputs:
@@ -119,7 +119,7 @@ def _stored(nodes: tuple[Node, ...], wanted: list[str], invariant: set[str], for
         if node.operation in ("input", "constant", "size"):
             continue
         size = _elements(node.shape)
-        often = times[node.name]
+        often = aligned[node.name] + apart[node.name]
         leaves = node.name in invariant and any(name not in invariant for name in consumers.get(node.name, []))
         saved = (max(often - size, 0.0) + (often * _NOMINAL if leaves and _loops(node, by_name) else 0.0)) * work[
             node.name
@@ -128,7 +128,10 @@ def _stored(nodes: tuple[Node, ...], wanted: list[str], invariant: set[str], for
             stored.add(node.name)
             often = size
         for name, factor in _factors(node, by_name):
-            times[name] = min(times[name] + often * factor, _MANY)
+            if factor == 1.0 and node.operation in MAPS and by_name[name].shape == node.shape:
+                aligned[name] = max(aligned[name], often)
+            else:
+                apart[name] = min(apart[name] + often * factor, _MANY)
     return stored
 
 
