@@ -1,9 +1,10 @@
 """A report as one HTML page that needs nothing else: a chart and a table."""
 
 from html import escape
+from math import log2
 
 from scanbuild.bench.report import MICROSECONDS, BenchReport, Measured, Outcome
-from scanbuild.bench.series import Series, label, rate_ticks, series_of, size_text, size_ticks
+from scanbuild.bench.series import Series, label, rate_ticks, series_of, size_range, size_text, size_ticks
 
 _WIDE = (960, 440)
 _NARROW = (400, 400)
@@ -83,21 +84,20 @@ def _charts(lines: list[Series]) -> str:
 def _chart(lines: list[Series], width: int, height: int) -> str:
     """Bytes moved on a logarithmic axis to the right, GB/s upwards."""
     points = [point for item in lines for point in item.points]
-    sizes = size_ticks(min(point.size for point in points), max(point.size for point in points), width // 110)
+    low, high = size_range(point.size for point in points)
     rates = rate_ticks(max(point.rate for point in points) / 1e9)
     across, up = width - _LEFT - _RIGHT, height - _TOP - _BOTTOM
-    span = max(_log(sizes[-1]) - _log(sizes[0]), 1)
 
     def at(size: float, rate: float) -> tuple[float, float]:
-        x = _LEFT + across * (_log(size) - _log(sizes[0])) / span
+        x = _LEFT + across * log2(max(size, 1) / low) / log2(high / low)
         return x, _TOP + up * (1 - rate / 1e9 / (rates[-1] or 1))
 
     parts = [f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="Throughput against size">']
     for rate in rates:
-        x, y = at(sizes[0], rate * 1e9)
+        x, y = at(low, rate * 1e9)
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="{y:.1f}" x2="{width - _RIGHT}" y2="{y:.1f}"/>')
         parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{rate:.4g}</text>')
-    for size in sizes:
+    for size in size_ticks(low, high, width // 110):
         x, y = at(size, 0)
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="{_TOP}" x2="{x:.1f}" y2="{y:.1f}"/>')
         parts.append(f'<text x="{x:.1f}" y="{y + 18:.1f}" text-anchor="middle">{size_text(size)}</text>')
@@ -130,15 +130,9 @@ def _colour(index: int) -> str:
     return f"var(--s{(index - 1) % _COLOURS})"
 
 
-def _log(size: float) -> float:
-    from math import log2
-
-    return log2(max(size, 1))
-
-
 def _table(report: BenchReport) -> str:
     compared = any(item.ratio is not None for outcome in report.measured for item in outcome.entries)
-    names = ["case", "variant", "time", "p10 - p90", "GB/s", "of the copy", "empty dispatches", "in cache"]
+    names = ["case", "variant", "time", "p10 - p90", "GB/s", "of the copy", "empty", "in cache"]
     names += ["time to the first"] if compared else []
     head = "".join(f"<th{' class=left' if name in ('variant', 'of the copy') else ''}>{name}</th>" for name in names)
     rows, group = [], ""
@@ -167,7 +161,7 @@ def _row(outcome: Outcome, item: Measured, *, compared: bool) -> str:
         f"<td>{_micro(time.p10)} - {_micro(time.p90)}</td>",
         f"<td>{outcome.rate(time) / 1e9:.4g}</td>",
         f'<td class="left">{bar}</td>',
-        f"<td>{time.median / empty:.1f}</td>" if empty else "<td></td>",
+        f"<td>{time.median / empty:.1f}x</td>" if empty else "<td></td>",
         f"<td>{cached}</td>",
     ]
     if compared:

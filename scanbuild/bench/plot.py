@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from scanbuild.bench.report import BenchReport
-from scanbuild.bench.series import series_of, size_text, size_ticks
+from scanbuild.bench.series import series_of, size_range, size_text, size_ticks
 from scanbuild.errors import InputError, Problem
 
 _COLOURS = ("#0072b2", "#d55e00", "#008f68", "#b8478f", "#8a6d00", "#2b8cbe", "#6a51a3", "#c2185b")
@@ -48,8 +48,7 @@ def draw(report: BenchReport, described: str, file: Path) -> None:
                 marker="o",
                 markersize=4,
             )
-        every = [outcome.bytes_moved for outcome in report.measured]
-        ticks = size_ticks(min(every), max(every))
+        ticks = size_ticks(*size_range(outcome.bytes_moved for outcome in report.measured))
         axes.set_xscale("log", base=2)
         axes.set_xticks(ticks, [size_text(size) for size in ticks])
         axes.set_ylim(bottom=0)

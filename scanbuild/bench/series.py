@@ -1,7 +1,8 @@
 """A report as lines of a chart: speed against size, one line a variant, and the copy as roofline."""
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -19,7 +20,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Series:
-    """The points of one variant, in the order of sizes. ``line`` leads through the median of each size."""
+    """The points of one variant, in the order of sizes."""
 
     name: str
     points: tuple[Point, ...]
@@ -27,11 +28,14 @@ class Series:
 
     @property
     def line(self) -> list[tuple[float, float]]:
-        """Size and median rate, a vertex for every size."""
-        by_size: dict[float, list[float]] = {}
+        """Size and rate, a vertex for every half of a power of two: medians, since shapes of one size differ."""
+        steps: dict[int, list[Point]] = {}
         for point in self.points:
-            by_size.setdefault(point.size, []).append(point.rate)
-        return [(size, median(rates)) for size, rates in sorted(by_size.items())]
+            steps.setdefault(round(2 * math.log2(max(point.size, 1))), []).append(point)
+        return [
+            (median(point.size for point in points), median(point.rate for point in points))
+            for _, points in sorted(steps.items())
+        ]
 
 
 def series_of(report: BenchReport) -> list[Series]:
@@ -68,14 +72,22 @@ def size_text(size: float) -> str:
     return f"{size / 1024**step:.4g} {units[step]}"
 
 
+def size_range(sizes: Iterable[float]) -> tuple[float, float]:
+    """The powers of two around some sizes; never the same twice."""
+    known = [max(size, 1.0) for size in sizes]
+    first, last = math.floor(math.log2(min(known))), math.ceil(math.log2(max(known)))
+    return 2.0**first, 2.0 ** max(last, first + 1)
+
+
 def size_ticks(low: float, high: float, most: int = 8) -> list[float]:
-    """Powers of two that cover a range, evenly spaced on its logarithmic axis."""
-    first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
-    step = next(
-        (size for size in (1, 2, 4, 5, 10) if (last - first) / size <= most), math.ceil((last - first) / most) or 1
-    )
-    first -= first % step
-    return [2.0**power for power in range(first, last + step, step)]
+    """At most so many powers of two in a range, evenly spaced on its logarithmic axis; at least one."""
+    first, last = math.ceil(math.log2(low)), math.floor(math.log2(high))
+    for step in itertools.count(1):
+        start = first + -first % step
+        powers = range(start, last + 1, step)
+        if len(powers) <= max(most, 1):
+            return [2.0**power for power in powers or range(first, first + 1)]
+    raise AssertionError("the steps never end")
 
 
 def rate_ticks(high: float, most: int = 6) -> list[float]:

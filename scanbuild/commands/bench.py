@@ -1,5 +1,6 @@
 """``scanbuild bench``: time a package's benchmark cases on a WebGPU adapter."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,13 @@ import click
 
 from scanbuild.commands.bench_run import BenchRun
 from scanbuild.commands.console import Console, verbosity_options
+
+
+def _no_nan(_ctx: click.Context, _param: click.Parameter, value: float) -> float:
+    """A range lets NaN through, which is on neither side of its ends."""
+    if math.isnan(value):
+        raise click.BadParameter("nan is no number here.")
+    return value
 
 
 def _share(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
@@ -54,6 +62,7 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str | None) -> f
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0.01, max=3600),
+    callback=_no_nan,
     default=3.0,
     show_default=True,
     help="Give up on more confidence in a case after so long.",
@@ -61,6 +70,7 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str | None) -> f
 @click.option(
     "--precision",
     type=click.FloatRange(min=0.1, max=50),
+    callback=_no_nan,
     default=1.0,
     show_default=True,
     metavar="PERCENT",
@@ -69,6 +79,7 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str | None) -> f
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.1, max=3600),
+    callback=_no_nan,
     default=60.0,
     show_default=True,
     metavar="SECONDS",

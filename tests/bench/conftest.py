@@ -1,0 +1,21 @@
+"""A device for the tests of this folder, opened once; those that need it are skipped where there is none."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from scanbuild.bench.sampling import Settings
+from scanbuild.errors import NoAdapterError
+from scanbuild.gpu import Engine, open_engine
+
+FAST = Settings(precision=0.5, least=3, most=8, few=2, budget_s=0.2, warm_up_s=0.0)
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Engine]:
+    try:
+        opened = open_engine("wgpu")
+    except NoAdapterError as error:
+        pytest.skip(str(error))
+    with opened:
+        yield opened
