@@ -1,5 +1,7 @@
 """What the graphs around a ``Scan`` tell of its inputs and of the values that its body reads from outside."""
 
+import subprocess
+import sys
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -9,6 +11,15 @@ Dim = int | str | None
 """A dimension as a model has it: a number, a name, or nothing."""
 
 _FEW: Final = 1024
+_PATIENCE: Final = 60
+_INFER: Final = """
+import sys
+from onnx import ModelProto, shape_inference
+model = ModelProto()
+model.ParseFromString(sys.stdin.buffer.read())
+found = shape_inference.infer_shapes(model, strict_mode=False, data_prop=True)
+sys.stdout.buffer.write(found.SerializeToString())
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +83,8 @@ def enclosing(model: Model, candidate: Candidate, needed: list[str]) -> Enclosin
     result = Enclosing()
     for graph in candidate.graphs:
         _add(result, graph, model.proto.ir_version)
-    if all(_is_whole(result.infos.get(name)) for name in needed):
+    final = {value.name for value in model.proto.graph.input}
+    if all(name in final or name in result.tensors or _is_whole(result.infos.get(name)) for name in needed):
         return result
     for graph in _inferred(model, candidate):
         for value in (*graph.input, *graph.value_info, *graph.output):
@@ -125,11 +137,10 @@ def _constant_tensor(node: Any) -> Any:
 
 def _inferred(model: Model, candidate: Candidate) -> list[Any]:
     """The graphs around the ``Scan`` once more, with the types that ONNX infers; none if it cannot."""
-    from onnx import shape_inference
-
-    try:
-        found = shape_inference.infer_shapes(_slim(model.proto), strict_mode=False, data_prop=True)
-    except Exception:
+    if not model.typed:
+        model.typed.append(_with_types(_slim(model.proto)))
+    found = model.typed[0]
+    if found is None:
         return []
     graphs = [found.graph]
     for outer, inner in zip(candidate.graphs, candidate.graphs[1:], strict=False):
@@ -141,6 +152,30 @@ def _inferred(model: Model, candidate: Candidate) -> list[Any]:
             return graphs
         graphs.append(list(subgraphs(graphs[-1].node[index[0]]))[index[1]])
     return graphs
+
+
+def _with_types(proto: Any) -> Any:
+    """The model with inferred types; None if ONNX cannot tell.
+
+    It is asked in a process of its own, for it crashes where a type is missing that it looks at.
+    """
+    from onnx import ModelProto
+
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _INFER],
+            input=proto.SerializeToString(),
+            capture_output=True,
+            check=False,
+            timeout=_PATIENCE,
+        )
+        if done.returncode:
+            return None
+        found = ModelProto()
+        found.ParseFromString(done.stdout)
+    except Exception:
+        return None
+    return found
 
 
 def _slim(proto: Any) -> Any:

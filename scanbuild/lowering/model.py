@@ -13,7 +13,7 @@ __all__ = ["SMALL", "Candidate", "Model", "candidates", "find", "isolated", "rea
 
 _LARGEST_FILE: Final = 2**31 - 1
 _DEEPEST: Final = 32
-_MOST_NODES: Final = 20_000
+_MOST_NODES: Final = 10_000
 
 
 def read_model(data: bytes, where: str, folder: Path | None) -> Model:

@@ -1,7 +1,7 @@
 """A model and its parts, as ONNX has them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 SMALL: Final = 256
@@ -14,6 +14,8 @@ class Model:
 
     proto: Any
     where: str
+    typed: list[Any] = field(default_factory=list, compare=False, repr=False)
+    """The model with inferred types, once it has been needed; None if there are none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -24,7 +24,7 @@ _LARGEST_FOLD: Final = 4096
 
 _MOST_AXES: Final = 16
 _LONGEST_AXIS: Final = 2**31 - 1
-_MOST_NODES: Final = 20_000
+_MOST_NODES: Final = 10_000
 
 
 class TooLargeError(Exception):

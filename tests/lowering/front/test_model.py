@@ -207,3 +207,23 @@ def test_external_data_that_ends_too_early_is_refused(tmp_path):
     proto = external(with_weights(), "w", "w.bin", offset=4, length=8)
     with pytest.raises(InputError, match=r"ends before byte 12"):
         models.read_model(proto.SerializeToString(), "m.onnx", tmp_path)
+
+
+def before(operator, domain="", **attributes):
+    """A model whose scan input comes out of an operator."""
+    first = helper.make_node(operator, ["ys"], ["xs"], domain=domain, **attributes)
+    inputs = [typed("a", "float32", [2]), typed("ys", "float32", [2, "seq"])]
+    return whole([first, sum_node("a xs", "r u")], ["u"], inputs, imports=[helper.make_opsetid("own", 1)])
+
+
+def test_types_that_the_model_does_not_declare_are_inferred():
+    scan = compare(before("Transpose"), {"a": ZEROS, "xs": ROWS})
+    assert [str(size) for size in scan.elements[0].port.shape] == ["seq", "2"]
+
+
+def test_an_operator_before_the_scan_that_onnx_does_not_know_leaves_its_type_open():
+    proto = before("Mystery", "own")
+    compare(proto, {"a": ZEROS, "xs": ROWS})
+    proto.graph.node.insert(1, node("EyeLike", "xs", "eye", dtype=7))
+    found = read(proto)
+    assert read_scan(found, models.find(found, None)).elements[0].port.dtype == "float32"

@@ -234,7 +234,10 @@ def test_a_function_that_calls_itself_is_refused():
         ([node("Neg", "", "y")], "node `y` (Neg): ONNX does not accept it: Node with"),
         ([node("Constant", "", "y", value_string="a")], "node `y` (Constant): its value is no dense tensor"),
         ([node("Softmax", "x", "y", axis="last")], "node `y` (Softmax): ONNX does not accept it: Mismatched"),
-        ([node("Neg", "later", "y"), node("Neg", "x", "later")], "node `y` (Neg): `later` is not made before"),
+        (
+            [node("Neg", "later", "y"), node("Neg", "x", "later")],
+            "captured value `later`: the body reads it from outside, where nothing declares it",
+        ),
         ([node("Cast", "x", "y")], "node `y` (Cast): ONNX does not accept it: Required attr"),
         ([node("Pad", "x zero", "y", mode="odd")], "node `y` (Pad): its mode is `odd`"),
         ([node("Dropout", "x - yes", "y")], "node `y` (Dropout): it is in training mode"),
