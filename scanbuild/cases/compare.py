@@ -18,12 +18,14 @@ DEFAULT_TOLERANCES: Final = {"float32": 1e-6, "float16": 1e-3}
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison:
     """``max_abs_error`` and ``max_ulp`` are over the elements where both values are finite; None where there are none
-    or, for ``max_ulp``, no floats. ``message`` tells the first element that does not pass."""
+    or, for ``max_ulp``, no floats. ``message`` tells the first element that does not pass, ``kind`` what kind of fault
+    it is: a name of ``findings.KINDS``."""
 
     passed: bool
     max_abs_error: float | None = None
     max_ulp: int | None = None
     message: str = ""
+    kind: str = "wrong-value"
 
 
 def compare(got: Array, want: Array, dtype: str, tolerance: float | None = None, allow_nan: bool = True) -> Comparison:
@@ -33,7 +35,9 @@ def compare(got: Array, want: Array, dtype: str, tolerance: float | None = None,
     expected value only becomes infinite by rounding to the dtype; NaN passes for NaN if ``allow_nan``.
     """
     if got.shape != want.shape:
-        return Comparison(passed=False, message=f"the shape is {list(got.shape)}, expected {list(want.shape)}")
+        return Comparison(
+            passed=False, kind="wrong-output", message=f"the shape is {list(got.shape)}, expected {list(want.shape)}"
+        )
     if dtype in FLOATS:
         limit = DEFAULT_TOLERANCES[dtype] if tolerance is None else tolerance
         return _compare_floats(got.reshape(-1), want.reshape(-1), dtype, limit, allow_nan)
@@ -49,12 +53,21 @@ def _compare_floats(got: Array, want: Array, dtype: str, tolerance: float, allow
         passed |= np.isinf(rounded) & (got == rounded)
         if allow_nan:
             passed |= np.isnan(wide) & np.isnan(exact)
-    finite = np.isfinite(wide) & np.isfinite(rounded)
+        finite = np.isfinite(wide) & np.isfinite(rounded)
+    message, kind = _first_failure(passed, got, want, f"tolerance {tolerance:g}"), "wrong-value"
+    overflown = ~passed & ~np.isfinite(wide) & np.isfinite(rounded)
+    if dtype == "float16" and overflown.any():
+        kind = "overflow"
+        message += (
+            f"; {int(overflown.sum())} of them are infinite or NaN where the result is within float16, which ends at "
+            "65504: an intermediate value overflows float16"
+        )
     return Comparison(
         passed=bool(passed.all()),
         max_abs_error=float(error[finite].max()) if finite.any() else None,
         max_ulp=_max_ulp(got[finite], rounded[finite]),
-        message=_first_failure(passed, got, want, f"tolerance {tolerance:g}"),
+        message=message,
+        kind=kind,
     )
 
 

@@ -1,22 +1,49 @@
-"""What a run of all cases amounts to, for people and as JSON (``schemas/verify-report.schema.json``)."""
+"""What a verification amounts to, for people and as JSON (``schemas/verify-report.schema.json``)."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
+from scanbuild.cases.compiling import CompileResult
+from scanbuild.cases.findings import Finding
 from scanbuild.cases.run import STATUSES, CaseResult
-from scanbuild.package.model import Manifest
+from scanbuild.package.model import Json, Manifest
+
+FAILING: Final = ("failed", "noOracle")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class VerifyReport:
-    """Results of the cases that ran, and the adapter they ran on."""
+class Generated:
+    """A generated case that failed, as small as it could be made, ready for ``test.json``, and what became of it."""
+
+    case: Mapping[str, Json]
+    result: CaseResult
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fuzzing:
+    """Generated cases: how many ran from which seed, how many of them could not be judged, and those that failed."""
+
+    seed: int
+    count: int
+    unjudged: int = 0
+    failures: tuple[Generated, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunReport:
+    """What became of one package on one engine. ``complete`` is false if the run was cut short."""
 
     manifest: Manifest
+    folder: str
     engine: str
     adapter: dict[str, Any]
-    results: tuple[CaseResult, ...]
+    described: str = ""
+    results: tuple[CaseResult, ...] = ()
+    compiled: tuple[CompileResult, ...] = ()
+    fuzzing: Fuzzing | None = None
+    complete: bool = True
 
     @property
     def counts(self) -> dict[str, int]:
@@ -25,26 +52,96 @@ class VerifyReport:
 
     @property
     def reached(self) -> dict[str, int]:
-        """How many cases selected each variant, in the order of the manifest."""
-        return {
-            variant.id: sum(item.variant == variant.id for item in self.results) for variant in self.manifest.variants
-        }
+        """How many cases selected each variant, in the order of the manifest; forced runs do not count."""
+        chosen = [item.variant for item in self.results if not item.forced]
+        return {variant.id: chosen.count(variant.id) for variant in self.manifest.variants}
+
+    @property
+    def ran(self) -> dict[str, int]:
+        """How many runs each variant had, forced ones included."""
+        variants = [item.variant for item in self.results]
+        return {variant.id: variants.count(variant.id) for variant in self.manifest.variants}
 
     @property
     def unreached(self) -> list[str]:
-        """The variants no case reached on this device."""
+        """The variants no case selected on this device."""
         return [name for name, count in self.reached.items() if not count]
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything is wrong."""
+        return (
+            any(item.status in FAILING for item in self.results)
+            or any(item.status == "failed" for item in self.compiled)
+            or (self.fuzzing is not None and bool(self.fuzzing.failures))
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The run as JSON."""
+        ran = self.ran
+        members: dict[str, Any] = {
+            "package": self.manifest.op_id,
+            "folder": self.folder,
+            "engine": self.engine,
+            "adapter": self.adapter,
+            "complete": self.complete,
+            "summary": self.counts,
+            "cases": [_case_json(item) for item in self.results],
+            "variants": {name: {"cases": count, "runs": ran[name]} for name, count in self.reached.items()},
+        }
+        if self.compiled:
+            members["shaders"] = [_compile_json(item) for item in self.compiled]
+        if self.fuzzing is not None:
+            members["generated"] = _fuzzing_json(self.fuzzing)
+        return members
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Missing:
+    """An engine that could not be used, and why."""
+
+    engine: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Coverage:
+    """The variants of a package that no case reaches, on no engine and no profile, each with the reason."""
+
+    package: str
+    unreached: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VerifyReport:
+    """All runs of a call. ``complete`` is false if it was interrupted: then the runs hold what had been done."""
+
+    runs: tuple[RunReport, ...]
+    missing: tuple[Missing, ...] = ()
+    coverage: tuple[Coverage, ...] = field(default=())
+    complete: bool = True
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything is wrong."""
+        return any(run.failed for run in self.runs) or any(item.unreached for item in self.coverage)
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON."""
-        return {
-            "package": self.manifest.op_id,
-            "engine": self.engine,
-            "adapter": self.adapter,
-            "summary": self.counts,
-            "cases": [_case_json(item) for item in self.results],
-            "variants": {name: {"cases": count} for name, count in self.reached.items()},
+        members: dict[str, Any] = {
+            "version": 2,
+            "complete": self.complete,
+            "passed": self.complete and not self.failed,
+            "runs": [run.to_json() for run in self.runs],
         }
+        if self.missing:
+            members["missing"] = [{"engine": item.engine, "message": item.message} for item in self.missing]
+        if self.coverage:
+            members["coverage"] = [
+                {"package": item.package, "unreached": [finding.message for finding in item.unreached]}
+                for item in self.coverage
+            ]
+        return members
 
 
 def matching(names: Sequence[str], pattern: str) -> list[str]:
@@ -65,7 +162,27 @@ def _case_json(item: CaseResult) -> dict[str, Any]:
         "maxUlp": item.max_ulp,
         "seconds": round(item.seconds, 6),
     }
+    if item.forced:
+        members["forced"] = True
+    if item.findings:
+        members["findings"] = [finding.to_json() for finding in item.findings]
     return {**members, "message": item.message} if item.message else members
+
+
+def _compile_json(item: CompileResult) -> dict[str, Any]:
+    members = {"name": item.name, "status": item.status}
+    if item.kind:
+        members["kind"] = item.kind
+    return {**members, "message": item.message} if item.message else members
+
+
+def _fuzzing_json(fuzzing: Fuzzing) -> dict[str, Any]:
+    return {
+        "seed": fuzzing.seed,
+        "count": fuzzing.count,
+        "unjudged": fuzzing.unjudged,
+        "failures": [{"case": item.case, "result": _case_json(item.result)} for item in fuzzing.failures],
+    }
 
 
 def _finite(value: float | None) -> float | None:

@@ -8,9 +8,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from scanbuild.cases.run import CaseResult
-from scanbuild.cases.worker import Ready, Refused, WorkerSettings, serve
-from scanbuild.errors import NoAdapterError, Problem
+from scanbuild.cases.compiling import CompileResult
+from scanbuild.cases.findings import Finding
+from scanbuild.cases.run import CaseResult, failed
+from scanbuild.cases.worker import (
+    Busy,
+    Opened,
+    OpenPackage,
+    Ready,
+    Refused,
+    RunTask,
+    Task,
+    TaskResult,
+    WorkerSettings,
+    serve,
+)
+from scanbuild.errors import CheckFailedError, NoAdapterError, Problem
 
 START_LIMIT_S: Final = 120.0
 HOST_LIMIT_S: Final = 30.0
@@ -25,6 +38,7 @@ class Session:
 
     def __init__(self, settings: WorkerSettings) -> None:
         self.settings = settings
+        self._package: OpenPackage | None = None
         self._process: SpawnProcess | None = None
         self._connection: Connection | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="scanbuild-verify-")
@@ -36,6 +50,11 @@ class Session:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._stop()
         self._folder.cleanup()
+
+    @property
+    def pid(self) -> int | None:
+        """The worker's process id, while there is a worker."""
+        return None if self._process is None else self._process.pid
 
     def start(self) -> Ready:
         """Start the worker and its engine. Raises what hinders it, mostly NoAdapterError."""
@@ -56,33 +75,55 @@ class Session:
             Problem(message=f"the engine {self.settings.engine} {answer} while it was started", hint=self._last_words())
         )
 
-    def run(self, index: int, name: str) -> CaseResult:
-        """Run the case of that index, and say failed if the worker hangs or dies over it."""
+    def open(self, package: OpenPackage) -> None:
+        """Take up a package, whose cases run from now on. Raises what is wrong with it."""
+        self._package = package
         if self._connection is None:
             self.start()
-        assert self._connection is not None
-        try:
-            self._connection.send(index)
-            answer = self._receive(self.settings.limit_s + HOST_LIMIT_S)
-        except OSError:
-            answer = "ended unexpectedly"
-        if isinstance(answer, CaseResult):
+        answer = self._ask(package)
+        if isinstance(answer, Refused):
+            raise answer.kind(*answer.problems)
+        if not isinstance(answer, Opened):
+            self._stop()
+            raise CheckFailedError(Problem(message=f"the worker {answer} while it opened {package.folder}"))
+
+    def run(self, task: Task) -> TaskResult:
+        """Do a task, and say failed if the worker hangs or dies over it."""
+        if self._connection is None and self._package is not None:
+            self.open(self._package)
+        answer = self._ask(task)
+        if isinstance(answer, CaseResult | CompileResult):
             if answer.device_lost:
                 self._stop()
             return answer
         self._stop()
-        message = f"the engine {answer} while it ran this case"
-        return CaseResult(name=name, status="failed", message="\n".join(filter(None, (message, self._last_words()))))
+        words = f"the engine {answer} while it ran this case"
+        message = "\n".join(filter(None, (words, self._last_words())))
+        if isinstance(task, RunTask):
+            finding = Finding(kind="crash", message=message)
+            return failed(task.case.name, finding, variant=task.variant, forced=task.variant is not None)
+        return CompileResult(name=task.name, status="failed", kind="crash", message=message)
+
+    def _ask(self, message: object) -> Any:
+        assert self._connection is not None
+        try:
+            self._connection.send(message)
+            return self._receive(self.settings.limit_s + HOST_LIMIT_S)
+        except OSError:
+            return "ended unexpectedly"
 
     def _receive(self, limit_s: float) -> Any:
-        """What the worker sends, or in words why there is nothing."""
+        """What the worker sends, or in words why there is nothing. A run that begins starts the time anew."""
         assert self._connection is not None
-        if not self._connection.poll(limit_s):
-            return f"did not answer within {limit_s:g} s"
-        try:
-            return self._connection.recv()
-        except (EOFError, OSError):
-            return "ended unexpectedly"
+        while True:
+            if not self._connection.poll(limit_s):
+                return f"did not answer within {limit_s:g} s"
+            try:
+                answer = self._connection.recv()
+            except (EOFError, OSError):
+                return "ended unexpectedly"
+            if not isinstance(answer, Busy):
+                return answer
 
     def _stop(self) -> None:
         """End the worker. It is not asked: it may hang, and it holds nothing worth saving."""

@@ -7,79 +7,182 @@ session ends and starts anew.
 
 import os
 import signal
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from scanbuild.cases.casefile import Case, read_tests
+from scanbuild.cases.casefile import Case
+from scanbuild.cases.compiling import CompileResult, compile_text
 from scanbuild.cases.oracle import Oracle, load_reference
-from scanbuild.cases.origin import TESTS
-from scanbuild.cases.run import CaseRunner
+from scanbuild.cases.probing import Depth
+from scanbuild.cases.run import CaseResult, CaseRunner
 from scanbuild.errors import Problem, ScanbuildError
 from scanbuild.gpu import EngineName, open_engine
+from scanbuild.gpu.interface import Executor, Job, JobResult
 from scanbuild.package.folder import open_folder
-from scanbuild.package.text import decode
+from scanbuild.planning.device import DeviceRecord
 from scanbuild.planning.planner import Planner
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorkerSettings:
-    """What a worker runs. ``folder`` is the built package; ``source`` the folder whose reference may be run, if any.
+    """What a worker runs on, and how much it looks at. ``limit_s`` bounds the seconds of one run on the device."""
 
-    ``limit_s`` bounds the seconds a case may take on the device.
-    """
-
-    folder: Path
     engine: EngineName = "wgpu"
     adapter: str | None = None
-    source: Path | None = None
     limit_s: float = 30.0
+    depth: Depth = field(default_factory=Depth)
+    allowed: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenPackage:
+    """Take up the built package in a folder. ``source`` is the folder whose reference may be run, if any."""
+
+    folder: Path
+    source: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunTask:
+    """Run a case of the open package, on the variant of that id or on the selected one."""
+
+    case: Case
+    variant: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CompileTask:
+    """Compile a text without running it. ``name`` is for the result."""
+
+    name: str
+    wgsl: str
+
+
+Task = RunTask | CompileTask
+TaskResult = CaseResult | CompileResult
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ready:
-    """The worker can run cases. ``adapter`` is for reports, ``described`` for people."""
+    """The worker can run cases. ``adapter`` is for reports, ``described`` for people, ``record`` for planning."""
 
     adapter: dict[str, Any]
     described: str
     software: bool
+    record: DeviceRecord
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refused:
-    """The worker cannot run cases: the error to raise."""
+    """The worker cannot do what it was asked for: the error to raise."""
 
     kind: type[ScanbuildError]
     problems: tuple[Problem, ...]
 
 
+class Busy:
+    """The worker begins another run on the device: its time limit starts anew."""
+
+
+class Opened:
+    """The package is open."""
+
+
 def serve(connection: Connection, settings: WorkerSettings, log: str) -> None:
-    """Open the engine, say Ready or Refused, then answer the index of a case with its result, until None comes.
+    """Open the engine, say Ready or Refused, then answer what is asked until None comes.
 
     Whatever the engine or a driver prints goes to the file ``log``.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _redirect_output(log)
     try:
-        runner, cases, ready = _prepare(settings)
+        engine = open_engine(settings.engine, settings.adapter)
     except ScanbuildError as error:
         connection.send(Refused(kind=type(error), problems=error.problems))
         return
-    connection.send(ready)
-    while (index := connection.recv()) is not None:
-        connection.send(runner.run(cases[index]))
-
-
-def _prepare(settings: WorkerSettings) -> tuple[CaseRunner, tuple[Case, ...], Ready]:
-    package = open_folder(settings.folder)
-    tests = read_tests(decode((settings.folder / TESTS).read_bytes()), TESTS, foreign=True)
-    reference = load_reference(settings.source) if settings.source is not None else None
-    engine = open_engine(settings.engine, settings.adapter)
     engine.call_limit_s = settings.limit_s
-    ready = Ready(adapter=engine.adapter.to_json(), described=engine.describe(), software=engine.software)
+    executor = Watched(engine, lambda: connection.send(Busy()))
+    connection.send(ready(executor))
+    runner: CaseRunner | None = None
+    while (message := connection.recv()) is not None:
+        if isinstance(message, OpenPackage):
+            try:
+                runner = open_runner(message, executor, settings)
+                connection.send(Opened())
+            except ScanbuildError as error:
+                connection.send(Refused(kind=type(error), problems=error.problems))
+        else:
+            connection.send(perform(message, executor, runner))
+
+
+def ready(executor: Executor) -> Ready:
+    """What there is to know of a device before cases run on it."""
+    return Ready(
+        adapter=executor.adapter_json(),
+        described=executor.describe(),
+        software=executor.software,
+        record=executor.record,
+    )
+
+
+def open_runner(message: OpenPackage, executor: Executor, settings: WorkerSettings) -> CaseRunner:
+    """The runner of a package's cases. Raises what is wrong with the package or its reference."""
+    package = open_folder(message.folder)
+    reference = load_reference(message.source) if message.source is not None else None
     oracle = Oracle(manifest=package.manifest, reference=reference)
-    return CaseRunner(Planner(package), engine, oracle), tests.cases, ready
+    return CaseRunner(Planner(package), executor, oracle, settings.depth, settings.allowed)
+
+
+def perform(task: Task, executor: Executor, runner: CaseRunner | None) -> TaskResult:
+    """Do what a task asks for."""
+    if isinstance(task, CompileTask):
+        return compile_text(executor, task.name, task.wgsl)
+    assert runner is not None, "a package is opened before its cases run"
+    return runner.run(task.case, task.variant)
+
+
+class Watched:
+    """A device that tells somebody before each run."""
+
+    def __init__(self, inner: Executor, tell: Callable[[], None]) -> None:
+        self.inner = inner
+        self.tell = tell
+        self.record = inner.record
+
+    @property
+    def lost(self) -> str:
+        """Why the device cannot be used any more; "" while it can."""
+        return self.inner.lost
+
+    @property
+    def software(self) -> bool:
+        """Whether the device computes on the CPU."""
+        return self.inner.software
+
+    def describe(self) -> str:
+        """Engine and adapter in a line, for people."""
+        return self.inner.describe()
+
+    def adapter_json(self) -> dict[str, Any]:
+        """The adapter, for reports."""
+        return self.inner.adapter_json()
+
+    def run(self, job: Job) -> JobResult:
+        """Run a job."""
+        self.tell()
+        return self.inner.run(job)
+
+    def compile(self, wgsl: str) -> None:
+        """Compile a text."""
+        self.tell()
+        self.inner.compile(wgsl)
+
+    def close(self) -> None:
+        """Release the device."""
+        self.inner.close()
 
 
 def _redirect_output(log: str) -> None:

@@ -99,13 +99,15 @@ class JobResult:
 
 
 class Executor(Protocol):
-    """A device that runs jobs. :class:`scanbuild.gpu.engine.Engine` is one.
+    """A device that runs jobs. :class:`scanbuild.gpu.engine.Engine` is one."""
 
-    ``record`` is what planning sees; ``lost`` says in words why the device cannot be used any more, "" while it can.
-    """
+    @property
+    def record(self) -> DeviceRecord:
+        """What planning sees of the device."""
 
-    record: DeviceRecord
-    lost: str
+    @property
+    def lost(self) -> str:
+        """Why the device cannot be used any more, in words; "" while it can."""
 
     @property
     def software(self) -> bool:

@@ -1,0 +1,120 @@
+"""Why a case fails: further runs of it, each with one thing changed, so that the cause can be named.
+
+An attribute that makes no difference is ignored. A call that passes with more barriers lacks one.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from scanbuild.cases.barriers import with_barriers
+from scanbuild.cases.findings import Finding
+from scanbuild.cases.probing import Outputs, Prober
+from scanbuild.errors import ScanbuildError
+from scanbuild.gpu.interface import Executor
+from scanbuild.package.model import ABSENT, Json
+from scanbuild.planning.attributes import resolve_attributes
+from scanbuild.planning.plan import PassPlan, Plan
+from scanbuild.planning.planner import Planner, PreparedCall
+from scanbuild.planning.request import Request
+
+_TRIALS: Final = 40
+_VALUE_FAULTS: Final = frozenset({"wrong-value", "not-reproducible"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Suspect:
+    """A call that failed: how it was planned, what it gave, what was found, and whether other outputs would pass."""
+
+    planner: Planner
+    executor: Executor
+    request: Request
+    prepared: PreparedCall
+    outputs: Outputs
+    findings: tuple[Finding, ...]
+    passes: Callable[[Outputs], bool]
+
+    def outcome(self, plan: Plan) -> Outputs | None:
+        """What a changed plan gives with the same data; None if the engine refuses it."""
+        if self.executor.lost:
+            return None
+        try:
+            return Prober(self.executor, plan, self.prepared.uploads).run()[0]
+        except ScanbuildError:
+            return None
+
+    def cures(self, plan: Plan) -> bool:
+        """Whether a changed plan passes, twice with the same bits."""
+        first = self.outcome(plan)
+        return first is not None and self.passes(first) and self.outcome(plan) == first
+
+
+def diagnose(suspect: Suspect) -> list[Finding]:
+    """The causes that can be named; none if the faults themselves say enough, or nothing was found out."""
+    if not any(item.kind in _VALUE_FAULTS for item in suspect.findings):
+        return []
+    return _ignored_attributes(suspect) or _missing_barriers(suspect)
+
+
+def _ignored_attributes(suspect: Suspect) -> list[Finding]:
+    """Attributes whose other value gives the same bits, where the case fails."""
+    manifest = suspect.planner.package.manifest
+    given = resolve_attributes(manifest, suspect.request.attrs)
+    found = []
+    for name, attribute in manifest.attributes.items():
+        value, default = given.get(name), attribute.default
+        if default is ABSENT or name not in suspect.request.attrs or _same(value, default):
+            continue
+        if _same_outcome(suspect, name, default):
+            message = (
+                f"the attribute `{name}` is ignored: {_shown(value)} gives the same as its default {_shown(default)}"
+            )
+            found.append(Finding(kind="ignored-attribute", message=message))
+    return found
+
+
+def _same_outcome(suspect: Suspect, name: str, value: Json) -> bool:
+    request = replace(suspect.request, attrs={**suspect.request.attrs, name: value})
+    variant = suspect.prepared.plan.variant
+    try:
+        other = suspect.planner.prepare(request, suspect.executor.record, variant)
+        outputs = Prober(suspect.executor, other.plan, other.uploads).run()[0]
+    except ScanbuildError:
+        return False
+    return outputs == suspect.outputs
+
+
+def _missing_barriers(suspect: Suspect) -> list[Finding]:
+    """A pass that cures the call with more barriers, and the line where one is enough, if one is."""
+    plan = suspect.prepared.plan
+    for index, item in enumerate(plan.passes):
+        for changed, _ in _trials(item, None):
+            if not suspect.cures(_with_text(plan, index, changed)):
+                continue
+            line = next(
+                (line for text, line in _trials(item, _TRIALS) if suspect.cures(_with_text(plan, index, text))), None
+            )
+            where = f"before line {line} of the rendered text" if line else "between its statements"
+            message = f"pass {item.id} lacks a barrier: with workgroupBarrier() {where} the case passes"
+            return [Finding(kind="missing-barrier", message=message)]
+    return []
+
+
+def _trials(item: PassPlan, most: int | None) -> Iterator[tuple[str, int]]:
+    """Texts with a barrier at every place there may be one; with ``most``, with one at a time, up to so many."""
+    return with_barriers(item.wgsl, one_at_a_time=most is not None, most=most or 1)
+
+
+def _with_text(plan: Plan, index: int, wgsl: str) -> Plan:
+    passes = list(plan.passes)
+    passes[index] = replace(passes[index], wgsl=wgsl)
+    return replace(plan, passes=tuple(passes))
+
+
+def _same(value: Json, other: object) -> bool:
+    return type(value) is type(other) and value == other
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:40] + "…"
