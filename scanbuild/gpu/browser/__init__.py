@@ -25,9 +25,10 @@ def open_hub(settings: "HubSettings") -> "Hub":
     """A hub that listens; NoAdapterError without the packages it needs, InputError for an address it cannot use."""
     try:
         from scanbuild.gpu.browser.hub import Hub
+
+        return Hub(settings)
     except ImportError as error:
         raise missing_extra(error.name or "aiohttp") from error
-    return Hub(settings)
 
 
 def missing_extra(package: str) -> NoAdapterError:

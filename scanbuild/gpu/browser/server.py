@@ -100,8 +100,10 @@ class Server:
         self._thread.start()
         try:
             self._do(self._listen(), START_LIMIT_S)
-        except (OSError, ValueError) as error:
+        except BaseException as error:
             self.close()
+            if not isinstance(error, OSError | ValueError):
+                raise
             message = f"cannot listen on {self.settings.host}, port {self.settings.port}: {error}"
             hint = "choose another with --host and --port, and see that --certificate holds a certificate and its key"
             raise InputError(Problem(message=message, hint=hint)) from error
