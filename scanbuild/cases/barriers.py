@@ -1,15 +1,11 @@
-"""Where a WGSL text could have one more barrier, and the text with it.
-
-This reads WGSL by its braces and semicolons alone: enough to place statements between the statements of functions, and
-whatever does not come out as valid WGSL the compiler refuses.
-"""
+"""Where a WGSL text could have one more barrier, and the text with it."""
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
-_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_FUNCTION: Final = re.compile(r"\bfn\s+(\w+)\s*\(")
+from scanbuild.cases.wgsltext import bodies, closing, plain_text
+
 _SHARED: Final = re.compile(r"\bvar<workgroup>\s*(\w+)")
 _LOOP: Final = re.compile(r"\b(?:for|while)\s*\([^{}]*$|\bloop\s*$")
 _ENDING: Final = re.compile(r"\s*(?:return|break|continue|discard)\b|\s*\}|\s*else\b|\s*continuing\b")
@@ -23,7 +19,7 @@ def with_barriers(wgsl: str, *, one_at_a_time: bool = False, most: int = 1) -> I
     loops that stand in them, not under a condition. All at once: first without and then with those in loops. Or up to
     ``most`` texts with one place each.
     """
-    plain = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), wgsl)
+    plain = plain_text(wgsl)
     outer, inner = _places(plain)
     if one_at_a_time:
         for place in sorted(outer + inner)[:most]:
@@ -39,29 +35,11 @@ def _places(plain: str) -> tuple[list[int], list[int]]:
     shared = _SHARED.findall(plain)
     outer: list[int] = []
     inner: list[int] = []
-    for start, end, name in _bodies(plain):
+    for start, end, name in bodies(plain):
         touches = any(re.search(rf"\b{re.escape(word)}\b", plain[start:end]) for word in shared)
         if touches or (name == "main" and not shared):
             _walk(plain, start, end, outer, inner)
     return outer, inner
-
-
-def _bodies(plain: str) -> Iterator[tuple[int, int, str]]:
-    """Where the body of every function begins and ends, within its braces."""
-    for found in _FUNCTION.finditer(plain):
-        start = plain.find("{", found.end())
-        end = _closing(plain, start) if start >= 0 else -1
-        if end >= 0:
-            yield start + 1, end, found[1]
-
-
-def _closing(plain: str, start: int) -> int:
-    depth = 0
-    for found in re.compile(r"[{}]").finditer(plain, start):
-        depth += 1 if found[0] == "{" else -1
-        if depth == 0:
-            return found.start()
-    return -1
 
 
 def _walk(plain: str, start: int, end: int, here: list[int], in_loops: list[int]) -> None:
@@ -75,10 +53,10 @@ def _walk(plain: str, start: int, end: int, here: list[int], in_loops: list[int]
         elif char in ")]":
             depth -= 1
         elif char == "{" and depth == 0:
-            closing = _closing(plain, offset)
+            end_of_block = closing(plain, offset)
             if _LOOP.search(plain, begin, offset):
-                _walk(plain, offset + 1, closing, in_loops, in_loops)
-            offset = closing
+                _walk(plain, offset + 1, end_of_block, in_loops, in_loops)
+            offset = end_of_block
         if depth == 0 and char in ";{":
             if not _ENDING.match(plain, offset + 1):
                 here.append(offset + 1)

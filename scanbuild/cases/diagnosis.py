@@ -1,6 +1,7 @@
 """Why a case fails: further runs of it, each with one thing changed, so that the cause can be named.
 
-An attribute that makes no difference is ignored. A call that passes with more barriers lacks one.
+An attribute that makes no difference is ignored. A call that passes with more barriers lacks one. And if the adapter
+ended a loop too early, the case says nothing of the package.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from typing import Final
 
 from scanbuild.cases.barriers import with_barriers
 from scanbuild.cases.findings import Finding
+from scanbuild.cases.loops import counted_plan, loop_limit
 from scanbuild.cases.probing import Outputs, Prober
 from scanbuild.errors import ScanbuildError
 from scanbuild.gpu.interface import Executor
@@ -53,7 +55,30 @@ def diagnose(suspect: Suspect) -> list[Finding]:
     """The causes that can be named; none if the faults themselves say enough, or nothing was found out."""
     if not any(item.kind in _VALUE_FAULTS for item in suspect.findings):
         return []
-    return _ignored_attributes(suspect) or _missing_barriers(suspect)
+    return _cut_loops(suspect) or _ignored_attributes(suspect) or _missing_barriers(suspect)
+
+
+def _cut_loops(suspect: Suspect) -> list[Finding]:
+    """A pass with a loop that the adapter ended because it went on for too long for it."""
+    limit = loop_limit(suspect.executor)
+    if not limit:
+        return []
+    for index, item in enumerate(suspect.prepared.plan.passes):
+        counted = counted_plan(suspect.prepared.plan, index, limit)
+        if counted is None:
+            continue
+        plan, scratch = counted
+        try:
+            _, _, _, laid, result = Prober(suspect.executor, plan, suspect.prepared.uploads).run()
+        except ScanbuildError:
+            continue
+        if laid.scratch(result, scratch)[0]:
+            message = (
+                f"pass {item.id} has a loop of {limit} rounds or more, and this adapter ends every loop after {limit}: "
+                "it cannot run this case, which says nothing of the package"
+            )
+            return [Finding(kind="loop-limit", message=message)]
+    return []
 
 
 def _ignored_attributes(suspect: Suspect) -> list[Finding]:

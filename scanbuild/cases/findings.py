@@ -12,6 +12,7 @@ KINDS: Final[Mapping[str, str]] = {
     "overflow": "a value left the range of float16 where the result lies within it",
     "ignored-attribute": "an attribute makes no difference where it should",
     "missing-barrier": "invocations of a workgroup do not wait for one another where they have to",
+    "loop-limit": "a loop goes on for longer than this adapter lets any loop go on, which is no fault of the package",
     "subgroup-size": "the result relies on a size of subgroups that the device does not have",
     "not-written": "elements of an output are never written",
     "zero-fill": "the result relies on the zeros that a new output starts with",

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scanbuild.cases.findings import Finding
-from scanbuild.gpu.interface import Executor
+from scanbuild.gpu.interface import Executor, JobResult
 from scanbuild.gpu.layout import WRITTEN_PATTERN, Damage, Layout, Setup, lay_out
 from scanbuild.planning.dtypes import DTYPES, element_count
 from scanbuild.planning.plan import Plan, TensorSpec
@@ -55,16 +55,16 @@ class Prober:
     plan: Plan
     uploads: Uploads
 
-    def run(self, setup: Setup = EXACT) -> tuple[Outputs, float, list[Damage], Layout]:
-        """The elements of every output (without what fills up the last word), seconds, damage, and the layout."""
+    def run(self, setup: Setup = EXACT) -> tuple[Outputs, float, list[Damage], Layout, JobResult]:
+        """The elements of every output (without what fills up the last word), seconds, damage, layout and result."""
         laid = lay_out(self.plan, self.uploads, self.executor.record.limits, setup)
         result = self.executor.run(laid.job)
         outputs = {name: data[: _used(self.plan.outputs[name])] for name, data in laid.outputs(result).items()}
-        return outputs, result.seconds, laid.damage(result), laid
+        return outputs, result.seconds, laid.damage(result), laid, result
 
     def probe(self, depth: Depth) -> Probed:
         """Run the call as the loader would, and then in ways that show hidden faults. CallError as the engine says."""
-        outputs, seconds, damage, _ = self.run()
+        outputs, seconds, damage, *_ = self.run()
         findings = _damage_findings(damage, self.plan)
         if depth.runs > 1 and not findings:
             findings = self._hidden_faults(outputs)
@@ -73,7 +73,7 @@ class Prober:
         return Probed(outputs=outputs, seconds=seconds, findings=tuple(findings))
 
     def _hidden_faults(self, outputs: Outputs) -> list[Finding]:
-        harsh, _, damage, laid = self.run(HARSH)
+        harsh, _, damage, laid, _ = self.run(HARSH)
         if harsh == outputs and not damage:
             return []
         findings = _damage_findings(damage, self.plan)

@@ -88,6 +88,11 @@ class Layout:
             if name in self.plan.returned
         }
 
+    def scratch(self, result: JobResult, name: str) -> bytes:
+        """The bytes of a scratch after the call."""
+        place = self.scratches[name]
+        return self._images(result)[place.index][place.lead : place.lead + place.size]
+
     def damage(self, result: JobResult) -> list[Damage]:
         """What changed that had to stay as it was."""
         images = self._images(result)
