@@ -39,10 +39,38 @@ def read_model(data: bytes, where: str, folder: Path | None) -> Model:
                 hint="give a file that onnx.checker.check_model accepts",
             )
         )
+    if not _is_text(proto):
+        raise InputError(Problem(message="a name in the model is no UTF-8 text: the file is damaged", file=where))
     if any(_has_scan(function) for function in proto.functions):
         proto = _inlined(proto, where)
     ExternalData(where, folder, SMALL).read_into(proto.graph)
     return Model(proto=proto, where=where)
+
+
+def _is_text(proto: Any) -> bool:
+    """Whether all names are text; protobuf hands out what is no UTF-8 as bytes, or not at all."""
+    try:
+        parts = [proto.graph, *proto.functions]
+        names = [item.domain for item in proto.opset_import]
+        names += [name for function in proto.functions for name in (*function.input, *function.output, function.name)]
+        return all(isinstance(name, str) for name in names) and all(map(_has_text, parts))
+    except UnicodeDecodeError:
+        return False
+
+
+def _has_text(part: Any) -> bool:
+    values = () if not hasattr(part, "initializer") else (*part.input, *part.output, *part.value_info)
+    names = [tensor.name for tensor in getattr(part, "initializer", ())]
+    names += [name for value in values for name in (value.name, *_dims(value))]
+    for node in part.node:
+        names += [node.name, node.op_type, node.domain, *node.input, *node.output]
+        names += [text for item in node.attribute for text in (item.name, item.ref_attr_name)]
+    inner = (graph for node in part.node for graph in subgraphs(node))
+    return all(isinstance(name, str) for name in names) and all(map(_has_text, inner))
+
+
+def _dims(value: Any) -> list[Any]:
+    return [dim.dim_param for dim in value.type.tensor_type.shape.dim]
 
 
 def _has_scan(part: Any) -> bool:

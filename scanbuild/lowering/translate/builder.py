@@ -61,8 +61,11 @@ class Builder:
         return Value(dtype=node.dtype, shape=shape, node=node.name)
 
     def constant(self, array: Any, dtype: str = "") -> Value:
-        """A constant; ``array`` is anything NumPy takes for one."""
-        made = np.asarray(array, dtype or None)
+        """A constant; ``array`` is anything NumPy takes for one. Refused if the dtype cannot hold it."""
+        try:
+            made = np.asarray(array, dtype or None)
+        except (OverflowError, ValueError):
+            raise RefusedError(f"it needs a number that {dtype} cannot hold") from None
         return Value(dtype=str(made.dtype), shape=shape_of(made), array=made)
 
     def like(self, value: Value, number: float) -> Value:

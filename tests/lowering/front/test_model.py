@@ -227,3 +227,9 @@ def test_an_operator_before_the_scan_that_onnx_does_not_know_leaves_its_type_ope
     proto.graph.node.insert(1, node("EyeLike", "xs", "eye", dtype=7))
     found = read(proto)
     assert read_scan(found, models.find(found, None)).elements[0].port.dtype == "float32"
+
+
+def test_names_that_are_no_text_are_refused():
+    data = running_sum().SerializeToString()
+    with pytest.raises(InputError, match="a name in the model is no UTF-8 text"):
+        models.read_model(data.replace(b"initial", b"initi\xffl"), "m.onnx", None)
