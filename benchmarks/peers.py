@@ -31,6 +31,7 @@ from pathlib import Path
 
 from peer_runners import Shape, serve
 
+from scanbuild import __version__
 from scanbuild.bench.packages import open_subject, read_cases
 from scanbuild.bench.report import Outcome
 from scanbuild.bench.sampling import Settings
@@ -122,7 +123,8 @@ def version_of(distribution: str) -> str:
 
 
 def engine_versions() -> list[str]:
-    return [f"{name} {found}" for name in ("scanbuild", "wgpu", "wgpudawn") if (found := version_of(name))]
+    engines = [f"{name} {found}" for name in ("wgpu", "wgpudawn") if (found := version_of(name))]
+    return [f"scanbuild {__version__}", *engines]
 
 
 def package_columns(folders: Sequence[Path], found: Sequence[Outcome]) -> list[Column]:
