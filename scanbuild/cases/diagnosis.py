@@ -12,6 +12,7 @@ from scanbuild.cases.barriers import with_barriers
 from scanbuild.cases.findings import Finding
 from scanbuild.cases.loops import counted_plan, loop_limit
 from scanbuild.cases.probing import Outputs, Prober
+from scanbuild.cases.subgroups import SIZES, uses_subgroups, with_subgroups_of
 from scanbuild.errors import ScanbuildError
 from scanbuild.gpu.interface import Executor
 from scanbuild.package.model import ABSENT, Json
@@ -55,7 +56,7 @@ def diagnose(suspect: Suspect) -> list[Finding]:
     """The causes that can be named; none if the faults themselves say enough, or nothing was found out."""
     if not any(item.kind in _VALUE_FAULTS for item in suspect.findings):
         return []
-    return _cut_loops(suspect) or _ignored_attributes(suspect) or _missing_barriers(suspect)
+    return _cut_loops(suspect) or _ignored_attributes(suspect) or _subgroup_size(suspect) or _missing_barriers(suspect)
 
 
 def _cut_loops(suspect: Suspect) -> list[Finding]:
@@ -107,6 +108,38 @@ def _same_outcome(suspect: Suspect, name: str, value: Json) -> bool:
     except ScanbuildError:
         return False
     return outputs == suspect.outputs
+
+
+def _subgroup_size(suspect: Suspect) -> list[Finding]:
+    """A pass that is right for subgroups of another size than the device has, and wrong for the device's own."""
+    plan = suspect.prepared.plan
+    info = suspect.executor.record.adapter_info
+    own = (info.get("subgroupMinSize"), info.get("subgroupMaxSize"))
+    for index, item in enumerate(plan.passes):
+        if not uses_subgroups(item.wgsl) or _right_for(suspect, index, own[0]):
+            continue
+        for size in SIZES:
+            if size not in own and _right_for(suspect, index, size):
+                has = (
+                    "of unknown size"
+                    if own[0] is None
+                    else f"of {own[0]}"
+                    if own[0] == own[1]
+                    else f"of {own[0]} to {own[1]}"
+                )
+                message = (
+                    f"pass {item.id} relies on subgroups of {size} invocations: for such ones the case passes, and "
+                    f"this adapter has subgroups {has}"
+                )
+                return [Finding(kind="subgroup-size", message=message)]
+    return []
+
+
+def _right_for(suspect: Suspect, index: int, size: int | None) -> bool:
+    """Whether the call passes with the subgroups of a pass emulated in a size."""
+    plan = suspect.prepared.plan
+    texts = () if size is None else with_subgroups_of(plan.passes[index].wgsl, size)
+    return any(suspect.cures(_with_text(plan, index, text)) for text in texts)
 
 
 def _missing_barriers(suspect: Suspect) -> list[Finding]:

@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scanbuild.cases.findings import Finding
+from scanbuild.cases.reordering import reordered
+from scanbuild.errors import CallError
 from scanbuild.gpu.interface import Executor, JobResult
 from scanbuild.gpu.layout import WRITTEN_PATTERN, Damage, Layout, Setup, lay_out
 from scanbuild.planning.dtypes import DTYPES, element_count
@@ -30,7 +32,8 @@ _NAMED: Final = 3
 class Depth:
     """How much is looked at. ``runs`` is how often a case runs at least: 1 is once, without looking for hidden faults.
 
-    ``diagnose`` asks for more runs of a case that fails, to find out of what.
+    ``reorder`` asks for one more run with the workgroups in reverse order, ``diagnose`` for more runs of a case that
+    fails, to find out of what.
     """
 
     runs: int = 2
@@ -70,6 +73,7 @@ class Prober:
             findings = self._hidden_faults(outputs)
         if not any(item.kind == "not-reproducible" for item in findings):
             findings += self._repeated(outputs, depth.runs - 2)
+            findings += self._turned_round(outputs) if depth.reorder else []
         return Probed(outputs=outputs, seconds=seconds, findings=tuple(findings))
 
     def _hidden_faults(self, outputs: Outputs) -> list[Finding]:
@@ -110,6 +114,23 @@ class Prober:
         what = " or ".join(read or names)
         message = f"reads past the end of {what}: the result depends on what lies there, which robust access hides"
         return [Finding(kind="reads-past-end", message=message)]
+
+    def _turned_round(self, outputs: Outputs) -> list[Finding]:
+        plan = reordered(self.plan)
+        if plan is None:
+            return []
+        try:
+            other = Prober(self.executor, plan, self.uploads).run()[0]
+        except CallError as error:
+            if not self.executor.lost:
+                return []  # the changed text is none that the compiler takes
+            message = f"with its workgroups in reverse order the call does not end: {error}"
+            return [Finding(kind="workgroup-order", message=message)]
+        if other == outputs:
+            return []
+        parts = "; ".join(_differences(self.plan, outputs, other))
+        message = f"the result depends on the order in which workgroups run: in reverse order the bits differ ({parts})"
+        return [Finding(kind="workgroup-order", message=message)]
 
     def _repeated(self, outputs: Outputs, times: int) -> list[Finding]:
         for turn in range(times):
@@ -160,6 +181,13 @@ def _index(spec: TensorSpec, flat: int) -> int | list[int]:
 
 
 def _not_reproducible(plan: Plan, first: Outputs, second: Outputs, runs: int) -> Finding:
+    parts = "; ".join(_differences(plan, first, second))
+    message = f"not reproducible: run {runs} of the same call gives other bits than the first ({parts})"
+    return Finding(kind="not-reproducible", message=message)
+
+
+def _differences(plan: Plan, first: Outputs, second: Outputs) -> list[str]:
+    """How each output differs between two runs, in words."""
     parts = []
     for name, data in first.items():
         spec = plan.outputs[name]
@@ -168,9 +196,9 @@ def _not_reproducible(plan: Plan, first: Outputs, second: Outputs, runs: int) ->
         if differing.size:
             at = int(differing[0])
             bits = f"{int(before[at]):#x} and {int(after[at]):#x}"
-            parts.append(f"{name}: {differing.size} elements differ; element {_index(spec, at)} has the bits {bits}")
-    message = f"not reproducible: run {runs} of the same call gives other bits than the first ({'; '.join(parts)})"
-    return Finding(kind="not-reproducible", message=message)
+            count = "1 element differs" if differing.size == 1 else f"{differing.size} elements differ"
+            parts.append(f"{name}: {count}; element {_index(spec, at)} has the bits {bits}")
+    return parts
 
 
 def _damage_findings(damage: Sequence[Damage], plan: Plan) -> list[Finding]:
