@@ -22,6 +22,10 @@ class Variant:
     def id(self) -> str:
         return str(self.entry["id"])
 
+    @property
+    def priority(self) -> float:
+        return float(self.entry.get("priority", 0))
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +11,7 @@ from typing import Any, Final
 from scanbuild import __version__
 from scanbuild.dialect import expand_includes
 from scanbuild.errors import InputError, Problem
-from scanbuild.lowering import lane, parallel
+from scanbuild.lowering import lane, parallel, steps, workgroup
 from scanbuild.lowering.card import describe
 from scanbuild.lowering.cases import bench_json, test_json
 from scanbuild.lowering.draft import Draft, Variant
@@ -20,6 +20,7 @@ from scanbuild.lowering.isolate import isolated
 from scanbuild.lowering.model import Candidate, Model, find, read_model
 from scanbuild.lowering.oracle import NoAnswerError, Oracle
 from scanbuild.lowering.package import assemble, pretty
+from scanbuild.lowering.reach import DEFAULT_LIMITS
 from scanbuild.lowering.read import read_scan
 from scanbuild.lowering.reference import print_reference
 from scanbuild.package.metadata import is_template
@@ -29,7 +30,13 @@ from scanbuild.resources import data_folder
 RECORD: Final = "lowered.json"
 """What was lowered, and the digests of the files: it marks a folder as written here, and tells later edits."""
 
-STRATEGIES: Final = {"parallel scan": parallel.draft, "lane-serial": lane.draft}
+STRATEGIES: Final = {
+    "parallel scan": parallel.draft,
+    "lane-serial": lane.draft,
+    "workgroup-serial": workgroup.draft,
+    "workgroup-serial, twice the memory": workgroup.draft_large,
+    "step passes": steps.draft,
+}
 """From the fastest, where it applies, to the most general."""
 
 _DOMAIN: Final = re.compile(r"[a-z][a-z0-9]*(\.[A-Za-z][A-Za-z0-9_]*)*")
@@ -46,9 +53,27 @@ class Read:
     drafts: Mapping[str, Draft]
 
     @property
-    def variants(self) -> tuple[Variant, ...]:
+    def possible(self) -> tuple[Variant, ...]:
         """The variants that came about."""
         return tuple(draft for draft in self.drafts.values() if isinstance(draft, Variant))
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """Those of them that some call on some device reaches."""
+        return tuple(variant for variant in self.possible if self.hidden_by(variant) is None)
+
+    def hidden_by(self, variant: Variant) -> Variant | None:
+        """A variant that goes before another wherever that could run: it takes every call, and any device has it."""
+        before = (other for other in self.possible if other.priority > variant.priority)
+        return next((other for other in before if _takes_all(other)), None)
+
+
+def _takes_all(variant: Variant) -> bool:
+    requires = variant.entry.get("requires", {})
+    return not variant.entry.get("when") and all(
+        name == "limits" and all(limit <= DEFAULT_LIMITS.get(key, 0) for key, limit in limits.items())
+        for name, limits in requires.items()
+    )
 
 
 def read(data: bytes, where: str, folder: Path | None, node: str | None = None) -> Read:
@@ -68,12 +93,16 @@ def read(data: bytes, where: str, folder: Path | None, node: str | None = None) 
     )
 
 
-def assembled(read: Read, op_id: str) -> dict[str, bytes]:
-    """Manifest and templates. InputError if the op id is none, or no strategy applies."""
+def assembled(read: Read, op_id: str, variants: Sequence[Variant] | None = None) -> dict[str, bytes]:
+    """Manifest and templates, of all variants that are of use or of the given ones.
+
+    InputError if the op id is none, or no strategy applies.
+    """
     check_op_id(op_id)
-    if not read.variants:
+    used = read.variants if variants is None else tuple(variants)
+    if not used:
         raise InputError(*_refusals(read))
-    texts = assemble(read.scan, read.variants, op_id, describe(read.scan, read.variants))
+    texts = assemble(read.scan, used, op_id, describe(read.scan, used))
     return {name: text.encode() for name, text in _folded(texts).items()}
 
 

@@ -4,33 +4,38 @@ The package's own ``when`` clauses are evaluated, in the loader's language, so t
 decide. What depends on the device is taken as a device with WebGPU's default limits has it.
 """
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from scanbuild.dialect import DialectError, NameSet, parse_expression
 from scanbuild.lowering.graph import Scan
-from scanbuild.lowering.interpreter import shape_at
-from scanbuild.lowering.recipes import elements
+from scanbuild.lowering.sizes import Size
 
 Sizes = dict[str, int]
 
 LADDER: Final = (1, 2, 3, 4, 7, 16, 33, 64, 65, 128, 300, 1024, 2048, 4099, 16384, 32768, 65536, 262144)
 _MOST_ELEMENTS: Final = 2**22
 """The tensors of a case together: what a software adapter still does in a second or so."""
+DEFAULT_LIMITS: Final[Mapping[str, int]] = {
+    "maxBufferSize": 268435456,
+    "maxStorageBufferBindingSize": 134217728,
+    "maxUniformBufferBindingSize": 65536,
+    "maxStorageBuffersPerShaderStage": 10,
+    "maxUniformBuffersPerShaderStage": 12,
+    "maxComputeWorkgroupStorageSize": 16384,
+    "maxComputeInvocationsPerWorkgroup": 256,
+    "maxComputeWorkgroupSizeX": 256,
+    "maxComputeWorkgroupSizeY": 256,
+    "maxComputeWorkgroupSizeZ": 64,
+    "maxComputeWorkgroupsPerDimension": 65535,
+}
+"""What every WebGPU device offers of what a variant can ask for."""
 _DEVICE: Final[Mapping[str, Any]] = {
     "features": NameSet(frozenset()),
     "wgslLanguageFeatures": NameSet(frozenset()),
     "adapterInfo": {},
-    "limits": {
-        "maxBufferSize": 268435456,
-        "maxStorageBufferBindingSize": 134217728,
-        "maxUniformBufferBindingSize": 65536,
-        "maxStorageBuffersPerShaderStage": 10,
-        "maxComputeWorkgroupStorageSize": 16384,
-        "maxComputeInvocationsPerWorkgroup": 256,
-        "maxComputeWorkgroupSizeX": 256,
-        "maxComputeWorkgroupsPerDimension": 65535,
-    },
+    "limits": dict(DEFAULT_LIMITS),
 }
 
 
@@ -44,16 +49,24 @@ class Reach:
         sizes = [size for port in (*scan.inputs, *scan.results) for size in port.shape]
         self.symbols: tuple[str, ...] = tuple(sorted(set().union(*(size.symbols for size in sizes))))
         self.ids: tuple[str, ...] = tuple(str(variant["id"]) for variant in self._variants)
+        self._known: dict[tuple[int, ...], tuple[str, ...]] = {}
+        self._ports = (*scan.inputs, *scan.results)
+        self._shapes = _compiled([size for port in self._ports for size in port.shape], self.symbols)
+        self._bounds = _compiled(scan.nonnegative, self.symbols)
+        self._equal = _compiled([left - right for left, right in scan.equalities], self.symbols)
 
     def eligible(self, sizes: Sizes) -> tuple[str, ...]:
         """The variants whose clauses hold, the chosen one first; a clause that fails does not hold."""
-        names = self._names(sizes)
-        common = self._manifest.get("when", ())
-        return tuple(
-            str(variant["id"])
-            for variant in self._variants
-            if all(_holds(clause, names) for clause in (*common, *variant.get("when", ())))
-        )
+        key = tuple(sizes[symbol] for symbol in self.symbols)
+        if key not in self._known:
+            names = self._names(sizes)
+            fits = all(_holds(clause, names) for clause in self._manifest.get("when", ()))
+            self._known[key] = tuple(
+                str(variant["id"])
+                for variant in self._variants
+                if fits and all(_holds(clause, names) for clause in variant.get("when", ()))
+            )
+        return self._known[key]
 
     def chosen(self, sizes: Sizes) -> str | None:
         """The variant that such a call reaches; None if there is none."""
@@ -65,11 +78,7 @@ class Reach:
 
     def allowed(self, sizes: Sizes) -> bool:
         """Whether the sizes fulfil what the ``Scan`` itself asks of them."""
-        scan = self._scan
-        sides = [size for port in (*scan.inputs, *scan.results) for size in port.shape]
-        return all(left.at(sizes) == right.at(sizes) for left, right in scan.equalities) and all(
-            (size.at(sizes).number or 0) >= 0 for size in (*sides, *scan.nonnegative)
-        )
+        return not any(self._equal(sizes)) and all(size >= 0 for size in (*self._shapes(sizes), *self._bounds(sizes)))
 
     def smallest(self, small: Sizes) -> dict[str, Sizes]:
         """For each variant that can be reached, sizes as small as the ladder has them; others stay as in ``small``."""
@@ -105,11 +114,16 @@ class Reach:
                 yield {**sizes, symbol: high}, {**sizes, symbol: high - 1}
 
     def _cost(self, sizes: Sizes) -> int:
-        return sum(elements(port.shape, sizes) for port in (*self._scan.inputs, *self._scan.results))
+        return sum(math.prod(shape) for shape in self._all_shapes(sizes))
+
+    def _all_shapes(self, sizes: Sizes) -> list[list[int]]:
+        """The shapes of all ports, inputs first."""
+        flat = iter(self._shapes(sizes))
+        return [[next(flat) for _ in port.shape] for port in self._ports]
 
     def _names(self, sizes: Sizes) -> dict[str, Any]:
-        ports = (*self._scan.inputs, *self._scan.results)
-        shapes = {port.name: list(shape_at(port.shape, sizes)) for port in ports}
+        ports = self._ports
+        shapes = dict(zip((port.name for port in ports), self._all_shapes(sizes), strict=True))
         dtypes = {port.name: port.dtype for port in ports}
         tunables = {name: entry["default"] for name, entry in self._manifest.get("tunables", {}).items()}
         names: dict[str, Any] = {
@@ -126,6 +140,14 @@ class Reach:
         for name, value in self._manifest.get("derive", {}).items():
             names[name] = _evaluated(value, names)
         return names
+
+
+def _compiled(sizes: Sequence[Size], symbols: Sequence[str]) -> Callable[[Sizes], tuple[int, ...]]:
+    """A function that gives the numbers of many sizes at once, quickly."""
+    renamed = {symbol: Size.of(f"s[{index}]") for index, symbol in enumerate(symbols)}
+    text = "".join(f"{size.at(renamed)}, " for size in sizes)
+    code = compile(f"({text})", "<sizes>", "eval")
+    return lambda values: tuple(eval(code, {"s": [values[symbol] for symbol in symbols]}))
 
 
 def _evaluated(value: Any, names: Mapping[str, Any]) -> Any:
