@@ -104,7 +104,8 @@ def _in_algebra(scan: Scan, growth: Growth, states: Sequence[int], algebra: Alge
         misplaced = _misplaced(scan, index, value, growth[state.after], algebra.name)
         if misplaced is not None:
             return misplaced
-        rows.append(Row(state=index, terms=dict(value.terms), offset=value.offset))
+        offset = value.offset if value.terms or value.offset else growth.constant(0, value.dtype)
+        rows.append(Row(state=index, terms=dict(value.terms), offset=offset))
     dtype = scan.states[states[0]].initial.dtype
     kind = _kind(growth, algebra.name, rows)
     cut = any(term.live is not None for row in rows for term in row.terms.values())

@@ -27,6 +27,9 @@ class Linear(Algebra):
     def factor_that_erases(self, form: Form) -> str | None:
         return None if form.dtype in FLOATS else self.no_offset(form)
 
+    def absent(self, form: Form) -> str:
+        return self.no_offset(form)
+
     def merge(self, form: Form, left: str | None, right: str | None) -> str | None:
         return self._plain(self.grow.map("add", left or self.no_factor(form), right or self.no_factor(form)))
 
@@ -115,10 +118,13 @@ class Max(Algebra):
         return self.grow.constant(0, form.dtype)
 
     def no_offset(self, form: Form) -> str:
-        return self.grow.constant((lowest if (form.kind or self.name) == "max" else highest)(form.dtype), form.dtype)
+        return self.grow.constant((lowest if self._kind(form) == "max" else highest)(form.dtype), form.dtype)
 
     def factor_that_erases(self, form: Form) -> str | None:  # noqa: ARG002
         return None
+
+    def absent(self, form: Form) -> str:
+        return self.no_offset(form)
 
     def merge(self, form: Form, left: str | None, right: str | None) -> str | None:
         if left == right:
@@ -132,7 +138,15 @@ class Max(Algebra):
             raise UnfitError("a state meets its own negative in a maximum or minimum")
 
     def mixture(self, left: Form, right: Form) -> dict[str, Any]:
-        return {"kind": left.kind or right.kind or self.name}
+        """An offset on one side alone is completed on the other by what a maximum, or a minimum, passes over."""
+        kind = left.kind or right.kind
+        if not kind and (left.offset is None) != (right.offset is None):
+            kind = self._kind(left if left.terms else right)
+        return {"kind": kind}
+
+    def _kind(self, form: Form) -> str:
+        """What is taken of the terms in this place for the algebra's kind in the end."""
+        return form.kind or (_SWAPPED[self.name] if form.negated else self.name)
 
     def apply(self, node: Node, operands: list[str | Form]) -> Form:
         one = operands[0]

@@ -96,6 +96,10 @@ class Algebra:
         """The factor that takes a term away exactly; None if there is none, and ``live`` has to."""
         raise NotImplementedError
 
+    def absent(self, form: Form) -> str:
+        """The factor that does not count where two terms of one state are merged."""
+        raise NotImplementedError
+
     def apply(self, node: Node, operands: list[str | Form]) -> Form:  # noqa: ARG002
         """The form of an elementwise operation, at least one of whose operands has one; may raise UnfitError."""
         raise UnfitError(f"{node.operation} of a state cannot be regrouped")
@@ -256,7 +260,16 @@ class Algebra:
         _check_views(one, two)
         if one.live is None and two.live is None:
             return replace(one, factor=self.merge(form, one.factor, two.factor))
-        raise UnfitError("a state that is combined with itself and taken by conditions")
+        live = None if one.live is None or two.live is None else self.grow.map("or", one.live, two.live)
+        factors = [self._where_live_factor(form, term) for term in (one, two)]
+        if one.factor is None and two.factor is None and self.merge(form, None, None) is None:
+            return replace(one, live=live)
+        return replace(one, factor=self.merge(form, *factors), live=live)
+
+    def _where_live_factor(self, form: Form, term: Term) -> str | None:
+        if term.live is None:
+            return term.factor
+        return self.grow.map("where", term.live, term.factor or self.no_factor(form), self.absent(form))
 
 
 def _check_views(one: Term, two: Term) -> None:

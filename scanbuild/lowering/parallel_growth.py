@@ -96,6 +96,8 @@ class Growth:
         return self._moved("expand", name, shape, {})
 
     def transpose(self, name: str, perm: tuple[int, ...]) -> str:
+        if self.uniform(name) is not None:
+            return self.reshape(name, ())
         shape = tuple(self.shape(name)[axis] for axis in perm)
         return self._moved("transpose", name, shape, {"perm": perm})
 
