@@ -317,9 +317,14 @@ class Emitter:
         """The value under a name of its own."""
         if value.cheap:
             return value
+        key = ("text", value.text)
+        known = next((block.known[key] for block in self.block.chain() if key in block.known), None)
+        if known is not None:
+            return known
         name = self.names.take(hint)
         value.block.add(f"let {name} = {value.text};")
-        return Value(name, value.block, atomic=True, cheap=True)
+        value.block.known[key] = Value(name, value.block, atomic=True, cheap=True)
+        return value.block.known[key]
 
     def operand(self, value: Value, hint: str = "fixed") -> Value:
         """The value, computed once outside of the loops that it does not vary in."""

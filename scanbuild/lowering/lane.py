@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from scanbuild.lowering.blocks import Block, Value
+from scanbuild.lowering.constants import with_constants
 from scanbuild.lowering.dependence import reads_of
 from scanbuild.lowering.draft import Draft, Refusal, Variant
 from scanbuild.lowering.elements import ZERO, CannotExpressError, Emitter, Index, Variable, count, targets, use_counts
 from scanbuild.lowering.graph import Origin, Output, Scan, Shape, State
 from scanbuild.lowering.heading import heading
 from scanbuild.lowering.sizes import ONE, Size
-from scanbuild.lowering.storage import Shader, mentioned, namer, reader, shape_text, step_sources, write_text
+from scanbuild.lowering.storage import SIZES, Shader, mentioned, namer, reader, shape_text, step_sources, write_text
 from scanbuild.lowering.tracing import Read, trace
 
 PRIORITY: Final = 30
@@ -50,7 +51,8 @@ def draft(scan: Scan) -> Draft:
     """The lane-serial variant of a ``Scan``."""
     try:
         groups = _groups(scan)
-        passes, templates = [], {}
+        passes: list[dict[str, Any]] = []
+        templates: dict[str, str] = {}
         for number, group in enumerate(groups):
             name = "lanes" if len(groups) == 1 else f"lanes-{number + 1}"
             made = _pass(scan, group, name)
@@ -63,10 +65,11 @@ def draft(scan: Scan) -> Draft:
         "description": "One invocation for each lane of the states walks all steps.",
         "priority": PRIORITY,
     }
-    most = max(len(item["bindings"]) for item in passes)
-    if most > _MOST_BUFFERS + 1:
+    most = max(sum(binding != SIZES for binding in item["bindings"]) for item in passes)
+    if most > _MOST_BUFFERS:
         entry["requires"] = {"limits": {"maxStorageBuffersPerShaderStage": most}}
     entry["passes"] = passes
+    with_constants(scan, entry, templates)
     return Variant(entry=entry, templates=templates)
 
 
@@ -274,15 +277,17 @@ class _Walk:
         fresh = []
         for state in self.states:
             value = emit.value(state.after, own_index(state.initial.shape, self.lane))
-            fresh.append(
-                emit.bind(value, f"{state.before}_next")
-                if not value.cheap or value.text in self.registers.values()
-                else value
-            )
+            if value.text in self.registers.values() and value.text != self.registers[state.before]:
+                # The register will have changed by the time that this state takes its value.
+                name = self.names.take(f"{state.before}_next")
+                walk.add(f"let {name} = {value.text};")
+                value = Value(name, walk, atomic=True, cheap=True)
+            fresh.append(emit.bind(value, f"{state.before}_next"))
         for output, place in zip(self.outputs, self.places, strict=True):
             self._output(output, place)
         for state, value in zip(self.states, fresh, strict=True):
-            walk.add(f"{self.registers[state.before]} = {value.text};")
+            if value.text != self.registers[state.before]:
+                walk.add(f"{self.registers[state.before]} = {value.text};")
 
     def _register(self, state: State, walk: Block) -> Any:
         def load(_emit: Emitter, _index: Index) -> Value:

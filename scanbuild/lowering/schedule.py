@@ -71,7 +71,7 @@ def schedule(scan: Scan, forced: Iterable[str] = ()) -> Schedule:
 
 
 def reach(nodes: Mapping[str, Node], name: str, stored: Iterable[str]) -> set[str]:
-    """The stored nodes and the inputs that the computation of a node reads."""
+    """The stored nodes, the inputs and the constants that the computation of a node reads."""
     found: set[str] = set()
     seen: set[str] = set()
     left = list(nodes[name].inputs) or [name]
@@ -81,7 +81,7 @@ def reach(nodes: Mapping[str, Node], name: str, stored: Iterable[str]) -> set[st
         if one in seen:
             continue
         seen.add(one)
-        if one in kept or nodes[one].operation == "input":
+        if one in kept or nodes[one].operation in ("input", "constant"):
             found.add(one)
         else:
             left += nodes[one].inputs

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from scanbuild.lowering import wgsl
 from scanbuild.lowering.blocks import Block, Value
+from scanbuild.lowering.constants import pool_of, with_constants
 from scanbuild.lowering.draft import Draft, Refusal, Variant
 from scanbuild.lowering.elements import CannotExpressError, Emitter, Index, Load, count, targets, use_counts
 from scanbuild.lowering.graph import Output, Scan, Shape, State
@@ -101,6 +102,7 @@ class _Passes:
     def __init__(self, scan: Scan, plan: Schedule) -> None:
         self.scan, self.plan = scan, plan
         self.fixed = {name for stage in plan.fixed for group in stage for name in group.nodes}
+        self.pooled = set(pool_of(scan).starts)
         self.after = {state.after: state for state in reversed(scan.states)}
         names = namer(scan)
         self.kept = {
@@ -124,13 +126,13 @@ class _Passes:
         turns = [self._group(group, Size.of("%step")) for stage in plan.stages for group in self._fitting(stage)]
         after = [self._finish(state) for state in scan.states]
         for number in plan.maps:
-            entry, text = map_pass(scan, scan.outputs[number], f"output-{number + 1}")
-            self.templates[entry["shader"]] = text
-            after.append(entry)
+            more, text = map_pass(scan, scan.outputs[number], f"output-{number + 1}")
+            self.templates[more["shader"]] = text
+            after.append(more)
         passes = list(before)
         if turns:
             passes.append({"id": "steps", "repeat": {"index": "turn", "count": str(scan.steps)}, "passes": turns})
-        entry = {
+        entry: dict[str, Any] = {
             "id": "step_passes",
             "description": "A few passes a step, with all values of a step in memory.",
             "priority": PRIORITY,
@@ -142,6 +144,7 @@ class _Passes:
         if scratches:
             entry["intermediates"] = scratches
         entry["passes"] = passes + after
+        with_constants(scan, entry, self.templates)
         return Variant(entry=entry, templates=self.templates)
 
     def _fitting(self, stage: tuple[Group, ...]) -> list[Group]:
@@ -161,7 +164,9 @@ class _Passes:
         nodes = self.scan.by_name
         found: set[str] = set()
         for name in names:
-            found |= reach(nodes, name, self.plan.stored)
+            read = reach(nodes, name, self.plan.stored)
+            found |= {one for one in read if nodes[one].operation != "constant"}
+            found |= {"constants"} if read & self.pooled else set()
             states, outputs = wanted_of(self.scan, name)
             found |= {self.scan.states[number].before for number in states}
             found |= {f"output {number}" for number in outputs if number not in self.plan.maps}

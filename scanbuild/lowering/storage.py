@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from scanbuild.lowering import wgsl
 from scanbuild.lowering.blocks import Value
+from scanbuild.lowering.constants import BINDING, NAME, pool_sources
 from scanbuild.lowering.elements import Emitter, Index, Load
 from scanbuild.lowering.graph import Port, Scan
 from scanbuild.lowering.names import Namer
@@ -66,8 +67,9 @@ def reader(port: Port, position: Size | None = None, axis: int = 0) -> Load:
 
 
 def step_sources(scan: Scan, step: Size) -> dict[str, Load]:
-    """How the elements of scan inputs in a step, and the captures, are read from their ports."""
+    """How the elements of scan inputs in a step, and the captures and large constants, are read."""
     found: dict[str, Load] = {capture.node: reader(capture.port) for capture in scan.captures}
+    found |= pool_sources(scan)
     for element in scan.elements:
         position = scan.steps - 1 - step if element.reverse else step
         found[element.node] = reader(element.port, position, element.axis)
@@ -91,7 +93,7 @@ class Shader:
 
     def bindings(self, more: Sequence[Any], text: str) -> list[Any]:
         """The pass's list of bindings: inputs, outputs, what else there is, the sizes if its text has any."""
-        found = [*self.reads, *self.writes, *more]
+        found = [*self.reads, *self.writes, *more, *([dict(BINDING)] if f"{NAME}[" in text else [])]
         return [*found, SIZES] if f"{SIZES}." in text else found
 
     def text(self, main: str, *, tables: Iterable[str] = (), memory: Sequence[str] = (), more: str = "") -> str:
@@ -133,6 +135,7 @@ def namer(scan: Scan) -> Namer:
         *sorted(taken),
         *sorted(wgsl.reserved()),
         SIZES,
+        NAME,
         "workgroup",
         "local",
         "step",

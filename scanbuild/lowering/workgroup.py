@@ -11,6 +11,7 @@ from typing import Any, Final
 from scanbuild.lowering import wgsl
 from scanbuild.lowering.batch import Batch, find_batch
 from scanbuild.lowering.blocks import Block, Value
+from scanbuild.lowering.constants import with_constants
 from scanbuild.lowering.draft import Draft, Refusal, Variant
 from scanbuild.lowering.elements import (
     ZERO,
@@ -28,7 +29,7 @@ from scanbuild.lowering.heading import heading
 from scanbuild.lowering.lane import map_pass, store_output
 from scanbuild.lowering.schedule import Group, Schedule, schedule, wanted_of
 from scanbuild.lowering.sizes import ONE, Size
-from scanbuild.lowering.storage import Shader, mentioned, namer, reader, shape_text, step_sources, write_text
+from scanbuild.lowering.storage import SIZES, Shader, mentioned, namer, reader, shape_text, step_sources, write_text
 
 PRIORITY: Final = 20
 _MOST_THREADS: Final = 256
@@ -161,7 +162,7 @@ class _Walk:
         limits: dict[str, int] = {}
         if size:
             limits["maxComputeWorkgroupStorageSize"] = limit
-        buffers = sum(isinstance(item, str) and item != "sizes" for item in entry["bindings"])
+        buffers = sum(item != SIZES for item in entry["bindings"])
         if buffers > _MOST_BUFFERS:
             limits["maxStorageBuffersPerShaderStage"] = buffers
         if limits:
@@ -173,6 +174,7 @@ class _Walk:
             templates[more["shader"]] = text
             passes.append(more)
         found["passes"] = passes
+        with_constants(scan, found, templates)
         return Variant(entry=found, templates=templates)
 
     def _words(self) -> Size:
