@@ -18,13 +18,23 @@ sign sin sinh smoothstep sqrt step tan tanh transpose trunc workgroupBarrier sto
 workgroupUniformLoad arrayLength extractBits insertBits firstLeadingBit firstTrailingBit countOneBits
 reverseBits determinant
 """
-_TAKEN: Final = RESERVED_NAMES | PROTOTYPE_NAMES | WGSL_WORDS | frozenset((_OPERATORS + _WGSL_NAMES).split())
+_OWN: Final = """
+Sizes sizes halves readElement writeElement threads row following staged elemWords scanSteps scanLanes
+tileThreads tileLanes tileSteps tileFetches
+"""
+_NUMBERED: Final = re.compile(r"(tile[A-Z]\w*|tiles|blocks|staged|elemWords)\d+")
+_TAKEN: Final = RESERVED_NAMES | PROTOTYPE_NAMES | WGSL_WORDS | frozenset((_OPERATORS + _WGSL_NAMES + _OWN).split())
 _LONGEST: Final = 40
 
 
 def is_good(name: str) -> bool:
     """Whether a name can be one of a package as it is."""
-    return is_identifier(name) and len(name) <= _LONGEST and not name.startswith("_") and name not in _TAKEN
+    return is_identifier(name) and len(name) <= _LONGEST and name[:1] != "_" and _is_free(name)
+
+
+def _is_free(name: str) -> bool:
+    """Whether neither a language nor a variant of a lowered package has a use for a name."""
+    return name not in _TAKEN and not _NUMBERED.fullmatch(name)
 
 
 def sanitized(name: str, otherwise: str) -> str:

@@ -70,7 +70,18 @@ class _Reader:
         self._problems.raise_if_any()
         results = self._ports.results()
         body = self._translated(given, captures)
-        return _renamed(self._assembled(given, captures, results, body), self._symbols, self._ports.namer)
+        made = _renamed(self._assembled(given, captures, results, body), self._symbols, self._ports.namer)
+        self._check_symbols(made)
+        return made
+
+    def _check_symbols(self, scan: Scan) -> None:
+        """Every symbol has to be the whole of a dimension that a caller brings."""
+        whole = {size.symbol for port in scan.inputs for size in port.shape}
+        for node in scan.nodes:
+            for symbol in sorted(symbol for size in node.shape for symbol in size.symbols if symbol not in whole):
+                place = f"node `{node.origin.name}` ({node.origin.operator})"
+                self._problems.add(place, f"nothing that is given has the size {symbol}", "give the sizes as numbers")
+        self._problems.raise_if_any()
 
     def _given(self) -> Iterator[Given]:
         for number, name in enumerate(self._signature.inputs):

@@ -94,12 +94,27 @@ def mod(call: Call) -> Value:
 def power(call: Call) -> Value:
     """The result has the type of the base, whatever that of the exponent."""
     base, exponent = call.input(0), call.input(1)
+    few = _small_exponent(call, base, exponent)
+    if few is not None:
+        return reduce(lambda left, right: call.map("mul", left, right), [base] * few)
     if base.dtype == exponent.dtype or is_float(base):
         return call.map("pow", base, call.builder.cast(exponent, base.dtype))
     if is_float(exponent):
         wide = call.map("pow", call.builder.cast(base, exponent.dtype), exponent)
         return call.builder.cast(wide, base.dtype)
     return call.map("pow", base, call.builder.cast(exponent, base.dtype))
+
+
+def _small_exponent(call: Call, base: Value, exponent: Value) -> int | None:
+    """1, 2 or 3 where the exponent is that and no larger than the base: then it is a product, whatever the sign."""
+    array = exponent.array
+    if array is None or not array.size or exponent.dtype == "bool" or base.dtype == "bool":
+        return None
+    first = array.reshape(-1)[0]
+    if first not in (1, 2, 3) or not (array == first).all():
+        return None
+    whole = call.builder.symbols.resolve_all(base.shape)
+    return int(first) if call.builder.broadcast_shapes([base.shape, exponent.shape]) == whole else None
 
 
 @operator("BitShift")

@@ -117,10 +117,11 @@ class Symbols:
         found = [symbol for shape in shapes for size in shape for symbol in sorted(self.resolve(size).symbols)]
         names: dict[str, Size] = {}
         for symbol in dict.fromkeys(found):
-            wish = self._wishes[symbol][2]
-            if not is_good(wish):
-                wish = next((letter for letter in _LETTERS if not namer.has(letter)), "n")
-            names[symbol] = Size.of(namer.take(wish))
+            if is_good(self._wishes[symbol][2]):
+                names[symbol] = Size.of(namer.take(self._wishes[symbol][2]))
+        for symbol in dict.fromkeys(found):
+            if symbol not in names:
+                names[symbol] = Size.of(namer.take(next((item for item in _LETTERS if not namer.has(item)), "n")))
         return names
 
 
