@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from scanbuild.cases.report import FAILING, RunReport, VerifyReport
+from scanbuild.cases.report import FAILING, Fuzzing, RunReport, VerifyReport
 from scanbuild.cases.run import CaseResult
 from scanbuild.commands.console import Console, counted, printable
 from scanbuild.errors import Problem
@@ -72,6 +72,9 @@ def present_run(console: Console, run: RunReport, *, several: bool) -> None:
     console.say(f"{_counts(run)} on {run.described}")
     if run.compiled:
         console.say(_shader_words(run))
+    if run.fuzzing is not None:
+        console.problems(_generated_problems(run.fuzzing))
+        console.say(_fuzzing_words(run.fuzzing))
 
 
 def present_totals(console: Console, report: VerifyReport, *, whole: bool, sourced: bool) -> None:
@@ -180,6 +183,24 @@ def _shader_words(run: RunReport) -> str:
             reasons[reason] = reasons.get(reason, 0) + 1
     lacking = "".join(f"; {count} not tried: {reason}" for reason, count in reasons.items())
     return f"{compiled} of {counted(len(run.compiled), 'rendered shader')} compile on {run.engine}{lacking}"
+
+
+def _generated_problems(fuzzing: Fuzzing) -> Iterator[Problem]:
+    for item in fuzzing.failures:
+        variant = f" [{item.result.variant}]" if item.result.forced else ""
+        text = json.dumps(item.case, ensure_ascii=False)
+        yield Problem(
+            message=f"{item.result.name}{variant}: {item.result.message}",
+            hint=f"the case, ready for test.json:\n{text}",
+            rule="generated",
+            stage="own",
+        )
+
+
+def _fuzzing_words(fuzzing: Fuzzing) -> str:
+    words = f"{counted(fuzzing.count, 'generated case')} from seed {fuzzing.seed}: "
+    words += f"{counted(len(fuzzing.failures), 'kind')} of failure" if fuzzing.failures else "all is well"
+    return words + (f"; {fuzzing.unjudged} of them nothing could judge" if fuzzing.unjudged else "")
 
 
 def _complaints(failed: Sequence[CaseResult]) -> Iterator[Problem]:
