@@ -1,6 +1,7 @@
 """Tensors whose elements lie in other files: read if they can matter, and only from the model's own folder."""
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,9 +21,10 @@ class ExternalData:
         self._left = _MOST
         self._problems: list[Problem] = []
 
-    def read_into(self, graph: Any) -> None:
-        """Put the elements into the tensors of a graph. InputError with all that is wrong with any of them."""
-        for tensor, inner in _tensors(graph, inner=False):
+    def read_into(self, model: Any) -> None:
+        """Put the elements into the tensors of a model. InputError with all that is wrong with any of them."""
+        functions = (found for function in model.functions for found in _node_tensors(function, inner=True))
+        for tensor, inner in chain(_tensors(model.graph, inner=False), functions):
             if tensor.data_location == tensor.EXTERNAL and (inner or _count(tensor) <= self._small):
                 self._read(tensor)
         raise_if_any(self._problems)
@@ -85,7 +87,11 @@ def _tensors(graph: Any, *, inner: bool) -> Iterator[tuple[Any, bool]]:
         yield tensor, inner
     for sparse in graph.sparse_initializer:
         yield from ((sparse.values, inner), (sparse.indices, inner))
-    for node in graph.node:
+    yield from _node_tensors(graph, inner=inner)
+
+
+def _node_tensors(part: Any, *, inner: bool) -> Iterator[tuple[Any, bool]]:
+    for node in part.node:
         for attribute in node.attribute:
             if attribute.HasField("t"):
                 yield attribute.t, inner

@@ -43,7 +43,7 @@ def read_model(data: bytes, where: str, folder: Path | None) -> Model:
         raise InputError(Problem(message="a name in the model is no UTF-8 text: the file is damaged", file=where))
     if any(_has_scan(function) for function in proto.functions):
         proto = _inlined(proto, where)
-    ExternalData(where, folder, SMALL).read_into(proto.graph)
+    ExternalData(where, folder, SMALL).read_into(proto)
     return Model(proto=proto, where=where)
 
 
@@ -52,7 +52,7 @@ def _is_text(proto: Any) -> bool:
     try:
         parts = [proto.graph, *proto.functions]
         names = [item.domain for item in proto.opset_import]
-        names += [name for function in proto.functions for name in (*function.input, *function.output, function.name)]
+        names += [name for function in proto.functions for name in (*function.input, *function.output)]
         return all(isinstance(name, str) for name in names) and all(map(_has_text, parts))
     except UnicodeDecodeError:
         return False
@@ -60,7 +60,7 @@ def _is_text(proto: Any) -> bool:
 
 def _has_text(part: Any) -> bool:
     values = () if not hasattr(part, "initializer") else (*part.input, *part.output, *part.value_info)
-    names = [tensor.name for tensor in getattr(part, "initializer", ())]
+    names = [part.name, *(tensor.name for tensor in getattr(part, "initializer", ()))]
     names += [name for value in values for name in (value.name, *_dims(value))]
     for node in part.node:
         names += [node.name, node.op_type, node.domain, *node.input, *node.output]

@@ -7,7 +7,7 @@ import numpy as np
 from scanbuild.lowering.graph import Shape
 from scanbuild.lowering.sizes import ONE, Size, product
 from scanbuild.lowering.translate.registry import Call, operator
-from scanbuild.lowering.translate.values import RefusedError, Value, dtype_name, written
+from scanbuild.lowering.translate.values import RefusedError, Value, array_of, dtype_name, written
 
 _LONGEST_RANGE: Final = 65536
 
@@ -136,13 +136,10 @@ def concat(call: Call) -> Value:
 
 @operator("ConstantOfShape")
 def constant_of_shape(call: Call) -> Value:
-    from onnx import numpy_helper
-
     wanted = call.known_sizes(0, "its shape")
     fill = call.builder.constant(0, "float32")
     if call.has("value"):
-        tensor = call.attribute("value")
-        fill = call.builder.constant(numpy_helper.to_array(tensor).reshape(()), dtype_name(tensor.data_type))
+        fill = call.builder.reshape(call.builder.constant(array_of(call.attribute("value"))), ())
     return call.builder.expand(fill, wanted)
 
 

@@ -87,6 +87,19 @@ def dtype_name(number: int) -> str:
     raise RefusedError(f"the type {name} is not supported", f"the types of kernels are {known}")
 
 
+def array_of(tensor: Any) -> Array:
+    """The elements of a tensor of a model. Refused if it has others than it says, or has them elsewhere."""
+    from onnx import numpy_helper
+
+    dtype = dtype_name(tensor.data_type)
+    if tensor.data_location == tensor.EXTERNAL:
+        raise RefusedError(f"the elements of the constant `{tensor.name}` are in a file that was not read")
+    try:
+        return np.asarray(numpy_helper.to_array(tensor), dtype)
+    except Exception as error:
+        raise RefusedError(f"the constant cannot be read: {error}") from None
+
+
 def written(shape: Shape) -> str:
     """A shape for messages."""
     return f"[{', '.join('?' if size.symbols else str(size) for size in shape)}]"

@@ -8,7 +8,7 @@ from scanbuild.lowering.names import sanitized
 from scanbuild.lowering.translate import activations, constants, elementwise, indexing, linear, reducing, shaping
 from scanbuild.lowering.translate.builder import Builder
 from scanbuild.lowering.translate.registry import TRANSLATIONS, Call
-from scanbuild.lowering.translate.values import DTYPES, RefusedError, Value, dtype_name
+from scanbuild.lowering.translate.values import DTYPES, RefusedError, Value, array_of
 
 _ROOMS: Final = (activations, constants, elementwise, indexing, linear, reducing, shaping)
 """Modules that enter translations into the table."""
@@ -67,16 +67,11 @@ class Walker:
 
     def tensor(self, tensor: Any, place: str) -> "Value | Failed":
         """A constant of the model."""
-        from onnx import numpy_helper
-
         try:
-            dtype = dtype_name(tensor.data_type)
-            return self._builder.constant(numpy_helper.to_array(tensor), dtype)
+            return self._builder.constant(array_of(tensor))
         except RefusedError as refusal:
             self._report(f"constant `{place}`", refusal.reason, refusal.hint)
-        except Exception as error:
-            self._report(f"constant `{place}`", f"the constant cannot be read: {error}", "")
-        return FAILED
+            return FAILED
 
     def _node(self, node: Any, values: Environment, place: str) -> Sequence["Value | Failed"]:
         failed = [FAILED] * len(node.output)

@@ -202,6 +202,28 @@ def test_external_data_from_elsewhere_is_refused(tmp_path, location):
         models.read_model(proto.SerializeToString(), "m.onnx", folder)
 
 
+def test_a_constant_in_a_function_is_read_from_nowhere_else_either(tmp_path, monkeypatch):
+    (tmp_path / "w.bin").write_bytes(bytes(8))
+    (tmp_path / "model").mkdir()
+    monkeypatch.chdir(tmp_path)
+    value = external(with_weights(), "w", "w.bin").graph.initializer[0]
+    function = helper.make_function(
+        "own",
+        "F",
+        ["v"],
+        ["y"],
+        [node("Constant", "", "c", value=value), node("Mul", "v c", "y")],
+        [helper.make_opsetid("", 21)],
+    )
+    body = graph([node("F", "x", "y", "own"), node("Add", "s y", "t")], [typed("s"), typed("x")], ["t", "y"])
+    given = [("a", "float32", [2]), ("xs", "float32", ["seq", 2])]
+    data = scan_model(body, given, 1, functions=[function], imports={"own": 1}).SerializeToString()
+    with pytest.raises(InputError, match=r"`w` cannot be read: w\.bin is no file in the model's folder"):
+        models.read_model(data, "m.onnx", tmp_path / "model")
+    found = models.read_model(data, "m.onnx", tmp_path)
+    assert any(item.operation == "constant" for item in read_scan(found, models.find(found, None)).nodes)
+
+
 def test_external_data_that_ends_too_early_is_refused(tmp_path):
     (tmp_path / "w.bin").write_bytes(bytes(8))
     proto = external(with_weights(), "w", "w.bin", offset=4, length=8)
