@@ -138,9 +138,13 @@ def _row(outcome: "Outcome", item: "Measured", *, is_first: bool) -> "list[Text 
         f"{time_text(time.p10).rpartition(' ')[0]} - {time_text(time.p90)}",
         f"{outcome.rate(time) / 1e9:.4g}",
         _fraction(item.figures.fraction.median),
-        f"{time.median / roofline.empty.median:.1f}x" if roofline.empty.median else "-",
+        _multiple(time.median / roofline.empty.median) if roofline.empty.median else "-",
         f"{outcome.rate(cached.time) / 1e9:.4g} ({cached.fraction.median:.0%})" if cached is not None else "",
     ]
+
+
+def _multiple(ratio: float) -> str:
+    return f"{ratio:.1f}x" if ratio < 100 else f"{ratio:.0f}x"
 
 
 def _versus_table(report: "BenchReport") -> "Table":
