@@ -39,10 +39,14 @@ class WorkerSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenPackage:
-    """Take up the built package in a folder. ``source`` is the folder whose reference may be run, if any."""
+    """Take up the built package in a folder. ``source`` is the folder whose reference may be run, if any.
+
+    ``tasks`` is how many tasks will follow, for whoever watches them.
+    """
 
     folder: Path
     source: Path | None = None
+    tasks: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from scanbuild.commands.browser_options import BrowserOptions, browser_options
 from scanbuild.commands.console import Console, verbosity_options
 
 if TYPE_CHECKING:
@@ -38,10 +39,10 @@ def _kinds(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
 @click.argument("roots", type=_FILE, nargs=-1)
 @click.option(
     "--engine",
-    type=click.Choice([*_ENGINES, "all"]),
+    type=click.Choice([*_ENGINES, "browser", "all"]),
     default="wgpu",
     show_default=True,
-    help="What runs WGSL; all: every engine that is present.",
+    help="What runs WGSL; browser: a page that you open anywhere; all: every engine that is present.",
 )
 @click.option("--adapter", metavar="TEXT", help="Use the best adapter whose description has this text.")
 @click.option("--list-adapters", is_flag=True, help="List the engine's adapters, best first, and do nothing else.")
@@ -54,7 +55,10 @@ def _kinds(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Where generated cases start from."
 )
 @click.option(
-    "--repeat", type=click.IntRange(min=1, max=100000), metavar="N", help="Run each case at least N times. Default: 2."
+    "--repeat",
+    type=click.IntRange(min=1, max=100000),
+    metavar="N",
+    help="Run each case N times, from 3 on once with workgroups in reverse order.",
 )
 @click.option(
     "--compile", "compile_all", is_flag=True, help="Compile every rendered shader, too, on every engine present."
@@ -80,6 +84,7 @@ def _kinds(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
     help="Give a case up when a run of it takes so long on the device.",
 )
 @click.option("-j", "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Run so many workers.")
+@browser_options
 @verbosity_options
 @click.pass_obj
 def verify(console: Console, /, **options: Any) -> int:
@@ -105,6 +110,8 @@ def verify(console: Console, /, **options: Any) -> int:
       scanbuild verify --engine all --all-variants
       scanbuild verify --deep -j 2
       scanbuild verify --fuzz 500 --seed 7
+      scanbuild verify --engine browser --host 0.0.0.0
+      scanbuild verify --engine all --launch chromium
       scanbuild verify --list-adapters
       scanbuild verify --adapter llvmpipe -k 'reverse_*'
     """
@@ -113,13 +120,17 @@ def verify(console: Console, /, **options: Any) -> int:
     from scanbuild.commands.verifying import VerifyOptions, run_verify
 
     options.pop("list_adapters")
-    return run_verify(console, VerifyOptions.of(**options))
+    return run_verify(console, VerifyOptions.of(browser=BrowserOptions.taken_from(options), **options))
 
 
 def _list_adapters(console: Console, engine: str) -> int:
-    from scanbuild.errors import NoAdapterError
+    from scanbuild.errors import InputError, NoAdapterError, Problem
     from scanbuild.gpu import choose_adapter, quiet_drivers
     from scanbuild.gpu import list_adapters as found
+
+    if engine == "browser":
+        hint = "the page of --engine browser shows what its browser has"
+        raise InputError(Problem(message="adapters of browsers cannot be listed from here", hint=hint))
 
     def of_engine(name: "EngineName") -> list[str]:
         return [item.describe() for item in found(name) or [choose_adapter(name)]]

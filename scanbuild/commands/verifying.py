@@ -5,20 +5,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from scanbuild.cases.casefile import Case, CaseFile, read_tests
 from scanbuild.cases.compiling import CompileResult
 from scanbuild.cases.origin import REFERENCE, source_of_build, state_folder
 from scanbuild.cases.pool import Backend, run_tasks
 from scanbuild.cases.probing import Depth
-from scanbuild.cases.report import Coverage, Missing, RunReport, VerifyReport, matching
+from scanbuild.cases.report import Coverage, Fuzzing, Missing, RunReport, VerifyReport, matching
 from scanbuild.cases.run import CaseResult
 from scanbuild.cases.session import Session
 from scanbuild.cases.variants import VariantSurvey
 from scanbuild.cases.worker import CompileTask, OpenPackage, Ready, RunTask, Task, WorkerSettings
+from scanbuild.commands.browser_options import BrowserOptions
+from scanbuild.commands.browsing import Devices
 from scanbuild.commands.console import Console, check_writable, counted, write_report
 from scanbuild.commands.faults import INTERRUPTED
+from scanbuild.commands.fuzzing import fuzz
 from scanbuild.commands.verify_output import Annotations, Progress, present_run, present_totals
 from scanbuild.errors import CheckFailedError, InputError, NoAdapterError, Problem
 from scanbuild.gpu.adapters import ENGINES, EngineName
@@ -42,8 +45,9 @@ class VerifyOptions:
     """What was asked for. ``engines`` are tried in order; with ``every`` those that are not there are passed over."""
 
     roots: tuple[Path, ...]
-    engines: tuple[EngineName, ...]
+    engines: tuple[EngineName | Literal["browser"], ...]
     every: bool = False
+    browser: BrowserOptions = field(default_factory=BrowserOptions)
     adapter: str | None = None
     pattern: str | None = None
     source: Path | None = None
@@ -70,15 +74,21 @@ class VerifyOptions:
         # A part of the cases says nothing of coverage, so there --deep does not ask for it.
         if deep and others["pattern"] is not None:
             others["require_coverage"] = False
-        engines = ENGINES if engine == "all" else tuple(name for name in ENGINES if name == engine)
+        engines = tuple(name for name in ENGINES if engine in (name, "all"))
+        # A browser is started only where one is named: otherwise somebody would have to open the page.
+        with_browser = engine == "browser" or (engine == "all" and others["browser"].launch is not None)
         return cls(
             roots=roots or (Path(),),
-            engines=engines,
+            engines=(*engines, "browser") if with_browser else engines,
             every=engine == "all",
-            depth=Depth(runs=repeat or (_DEEP_RUNS if deep else 2), reorder=deep),
+            depth=_depth(repeat or (_DEEP_RUNS if deep else 2)),
             fuzz=(_DEEP_FUZZ if deep else 0) if fuzz is None else fuzz,
             **others,
         )
+
+
+def _depth(runs: int) -> Depth:
+    return Depth(runs=runs, reorder=runs > 2)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,18 +149,43 @@ def run_verify(console: Console, options: VerifyOptions) -> int:
 
 
 def _run_engine(
-    console: Console, engine: EngineName, subjects: Sequence[Subject], options: VerifyOptions, course: _Course
+    console: Console,
+    engine: EngineName | Literal["browser"],
+    subjects: Sequence[Subject],
+    options: VerifyOptions,
+    course: _Course,
 ) -> None:
-    """Run all packages on an engine. NoAdapterError if it is not there and was asked for by name."""
+    """Run all packages on an engine, and on each of its devices where there are several."""
     settings = WorkerSettings(
-        engine=engine,
-        adapter=options.adapter,
-        limit_s=options.timeout,
-        depth=options.depth,
-        allowed=options.allowed,
+        adapter=options.adapter, limit_s=options.timeout, depth=options.depth, allowed=options.allowed
     )
+    if engine != "browser":
+        _run_device(
+            console, engine, open_backends(replace(settings, engine=engine), options.jobs), subjects, options, course
+        )
+        return
+    with Devices(console, settings, options.browser) as devices:
+        for device in devices.backends():
+            _run_device(console, engine, [device], subjects, options, course)
+
+
+def open_backends(settings: WorkerSettings, jobs: int) -> Sequence[Backend]:
+    """What runs the tasks of an engine: so many workers, each with a device of its own."""
+    return [Session(settings) for _ in range(jobs)]
+
+
+def _run_device(
+    console: Console,
+    engine: str,
+    backends: Sequence[Backend],
+    subjects: Sequence[Subject],
+    options: VerifyOptions,
+    course: _Course,
+) -> None:
+    """Run all packages on a device. NoAdapterError if there is none and its engine was asked for by name."""
     with ExitStack() as stack:
-        backends = [stack.enter_context(backend) for backend in open_backends(settings, options.jobs)]
+        for backend in backends:
+            stack.enter_context(backend)
         try:
             ready = backends[0].start()
         except NoAdapterError as error:
@@ -159,21 +194,16 @@ def _run_engine(
             course.missing.append(Missing(engine=engine, message=str(error)))
             console.say(f"{engine} is not used: {error}")
             return
-        course.records[engine] = ready.record
+        course.records[f"{engine} ({ready.described})" if engine in course.records else engine] = ready.record
         for subject in subjects:
             _run_subject(console, backends, ready, engine, subject, options, course)
-
-
-def open_backends(settings: WorkerSettings, jobs: int) -> Sequence[Backend]:
-    """What runs the tasks of an engine: so many workers, each with a device of its own."""
-    return [Session(settings) for _ in range(jobs)]
 
 
 def _run_subject(
     console: Console,
     backends: Sequence[Backend],
     ready: Ready,
-    engine: EngineName,
+    engine: str,
     subject: Subject,
     options: VerifyOptions,
     course: _Course,
@@ -182,7 +212,7 @@ def _run_subject(
     manifest = subject.package.manifest
     tasks = list(_tasks(subject, ready, engine, options))
     console.say(f"{manifest.op_id}: {_words(tasks)} on {ready.described}")
-    package = OpenPackage(folder=subject.folder, source=subject.source)
+    package = OpenPackage(folder=subject.folder, source=subject.source, tasks=len(tasks))
     used = backends[: max(1, min(len(backends), len(tasks)))]
     for backend in used:
         backend.open(package)
@@ -200,6 +230,9 @@ def _run_subject(
             for index, result in run_tasks(used, tasks):
                 found[index] = result
                 progress.advance(result.name)
+        if options.fuzz:
+            for fuzzing in _fuzzed(console, used, ready, subject, options):
+                run = replace(run, fuzzing=fuzzing)
         run = replace(run, complete=True)
     finally:
         ordered = [found[index] for index in sorted(found)]
@@ -210,6 +243,21 @@ def _run_subject(
         )
         course.runs.append(run)
     present_run(console, run, several=len(options.roots) * len(options.engines) > 1 or options.all_variants)
+
+
+def _fuzzed(
+    console: Console, backends: Sequence[Backend], ready: Ready, subject: Subject, options: VerifyOptions
+) -> Iterator[Fuzzing]:
+    return fuzz(
+        console,
+        backends,
+        subject.package,
+        subject.tests.cases,
+        ready,
+        count=options.fuzz,
+        seed=options.seed,
+        all_variants=options.all_variants,
+    )
 
 
 def _tasks(subject: Subject, ready: Ready, engine: str, options: VerifyOptions) -> Iterator[Task]:

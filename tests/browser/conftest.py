@@ -7,7 +7,8 @@ import pytest
 from scanbuild.errors import NoAdapterError
 from scanbuild.gpu.browser import open_hub
 from scanbuild.gpu.browser.engine import BrowserEngine
-from scanbuild.gpu.browser.hub import Hub, HubSettings
+from scanbuild.gpu.browser.hub import Hub
+from scanbuild.gpu.browser.settings import HubSettings
 
 
 @pytest.fixture(scope="session")

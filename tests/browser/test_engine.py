@@ -12,7 +12,8 @@ import pytest
 from scanbuild.errors import CallError, NoAdapterError
 from scanbuild.gpu.browser.engine import BrowserEngine
 from scanbuild.gpu.browser.jobjson import job_from_json
-from scanbuild.gpu.browser.server import Server, ServerSettings
+from scanbuild.gpu.browser.server import Server
+from scanbuild.gpu.browser.settings import ServerSettings
 from scanbuild.gpu.interface import Job
 from scanbuild.gpu.layout import Setup, lay_out
 from tests.browser.jobs import ADAPTER, DEVICE, FakePage

@@ -10,7 +10,8 @@ import segno
 from scanbuild.errors import NoAdapterError
 from scanbuild.gpu.browser import launch
 from scanbuild.gpu.browser.code import terminal_code
-from scanbuild.gpu.browser.hub import Hub, HubSettings
+from scanbuild.gpu.browser.hub import Hub
+from scanbuild.gpu.browser.settings import HubSettings
 
 
 def test_a_browser_that_is_not_there_is_named_with_what_to_install():

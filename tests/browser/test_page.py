@@ -9,8 +9,9 @@ import pytest
 
 from scanbuild.errors import CallError
 from scanbuild.gpu.browser.engine import BrowserEngine
-from scanbuild.gpu.browser.hub import Hub, HubSettings
+from scanbuild.gpu.browser.hub import Hub
 from scanbuild.gpu.browser.messages import LARGEST_FRAME
+from scanbuild.gpu.browser.settings import HubSettings
 from scanbuild.gpu.interface import BindingJob, BufferJob, DispatchJob, Fill, Job, ReadJob, Write
 from scanbuild.gpu.layout import Damage, Setup, lay_out
 from scanbuild.planning.plan import ScratchSpec

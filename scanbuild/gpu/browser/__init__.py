@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from scanbuild.errors import NoAdapterError, Problem
 
 if TYPE_CHECKING:
-    from scanbuild.gpu.browser.hub import Hub, HubSettings
+    from scanbuild.gpu.browser.hub import Hub
+    from scanbuild.gpu.browser.settings import HubSettings
 
 
 def open_hub(settings: "HubSettings") -> "Hub":

@@ -1,8 +1,5 @@
 """Everything that brings browsers here: the server, and a headless browser of this machine if one is asked for."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
@@ -10,27 +7,13 @@ from scanbuild.errors import NoAdapterError, Problem
 from scanbuild.gpu.browser.engine import RETURN_LIMIT_S, BrowserEngine
 from scanbuild.gpu.browser.launch import Browser
 from scanbuild.gpu.browser.messages import Message
-from scanbuild.gpu.browser.server import Server, ServerSettings
+from scanbuild.gpu.browser.server import Server
+from scanbuild.gpu.browser.settings import HubSettings
 
 LAUNCH_LIMIT_S: Final = 60.0
 """A browser that was launched has so long to open the page and give a device."""
 
 _LAUNCHED: Final = "launched"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HubSettings:
-    """``launch`` names or gives the path of a browser to start, which with ``software`` computes on the CPU.
-
-    ``notice`` is told, from another thread, of browsers that came and cannot take part.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 0
-    certificate: Path | None = None
-    launch: str | None = None
-    software: bool = True
-    notice: Callable[[str], None] = field(default=lambda _text: None)
 
 
 class Hub:
@@ -39,11 +22,7 @@ class Hub:
     def __init__(self, settings: HubSettings) -> None:
         self.settings = settings
         self._browser: Browser | None = None
-        self.server = Server(
-            ServerSettings(
-                host=settings.host, port=settings.port, certificate=settings.certificate, notice=settings.notice
-            )
-        )
+        self.server = Server(settings)
         self.server.start()
 
     def __enter__(self) -> Self:

@@ -9,9 +9,7 @@ import contextlib
 import queue
 import ssl
 import threading
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Coroutine, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -21,6 +19,7 @@ from scanbuild.errors import InputError, Problem
 from scanbuild.gpu.browser import addresses
 from scanbuild.gpu.browser.certificate import own_certificate, server_context
 from scanbuild.gpu.browser.messages import LARGEST_FRAME, PROTOCOL, Assembler, Message, ProtocolError, frames
+from scanbuild.gpu.browser.settings import ServerSettings
 from scanbuild.gpu.browser.site import (
     HEADERS,
     SOCKET,
@@ -42,20 +41,6 @@ MOST_PAGES: Final = 16
 OPENED_ONCE_MORE: Final = 4001
 _LONGEST_NAME: Final = 64
 _LONGEST_REASON: Final = 120
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ServerSettings:
-    """Where to listen; ``port`` 0 is any that is free.
-
-    ``certificate`` is a PEM file with certificate and key. Without it, the server makes one of its own unless it
-    listens on this machine alone, where browsers want none.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 0
-    certificate: Path | None = None
-    notice: Callable[[str], None] = field(default=lambda _text: None)
 
 
 class Server:

@@ -1,0 +1,100 @@
+"""The options of the engine ``browser``."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_NAMES = ("launch", "launch_on", "host", "port", "certificate", "devices", "wait")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BrowserOptions:
+    """What was asked for. ``devices`` come one after another, each within ``wait`` seconds."""
+
+    launch: str | None = None
+    launch_on: str = "cpu"
+    host: str = "127.0.0.1"
+    port: int = 0
+    certificate: Path | None = None
+    devices: int = 1
+    wait: float = 600.0
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> "BrowserOptions":
+        """The options that :func:`browser_options` added, taken out of a command's. UsageError if they do not fit."""
+        made = cls(**{name: options.pop(name) for name in _NAMES})
+        if made.launch is not None and options["engine"] not in ("browser", "all"):
+            raise click.UsageError("--launch starts a browser for --engine browser, or for --engine all.")
+        if made.launch is not None and made.devices > 1:
+            raise click.UsageError("--launch brings one device; --devices is for those that people open the page on.")
+        return made
+
+
+def browser_options(command: Command) -> Command:
+    """Add the options of the engine ``browser`` to a command that has ``--engine``."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def _finite(_ctx: click.Context, _param: click.Parameter, value: float) -> float:
+    if math.isnan(value):
+        raise click.BadParameter("nan is no number of seconds.")
+    return value
+
+
+_OPTIONS = (
+    click.option(
+        "--launch",
+        metavar="BROWSER",
+        help="Start chromium, chrome, edge or the browser at a path, headless, for --engine browser or all.",
+    ),
+    click.option(
+        "--launch-on",
+        type=click.Choice(["cpu", "gpu"]),
+        default="cpu",
+        show_default=True,
+        help="What the browser that is started computes on.",
+    ),
+    click.option(
+        "--host",
+        default="127.0.0.1",
+        show_default=True,
+        help="Where --engine browser listens; 0.0.0.0: for other devices, too, over https.",
+    ),
+    click.option(
+        "--port",
+        type=click.IntRange(0, 65535),
+        default=0,
+        help="The port of --engine browser; default: any that is free.",
+    ),
+    click.option(
+        "--certificate",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        metavar="FILE",
+        help="Certificate and key, as PEM, of --engine browser; default: made for this run.",
+    ),
+    click.option(
+        "--devices",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="So many devices open the page, one after another.",
+    ),
+    click.option(
+        "--wait",
+        type=click.FloatRange(min=0.1, max=86400),
+        callback=_finite,
+        default=600.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Wait so long for each device.",
+    ),
+)
