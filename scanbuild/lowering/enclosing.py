@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -78,18 +79,25 @@ def merged(first: Info, second: Info) -> Info:
     return Info(dtype=dtype, dims=dims)
 
 
-def enclosing(model: Model, candidate: Candidate, needed: list[str]) -> Enclosing:
-    """What is known around a ``Scan``. Types are inferred only if those declared leave something ``needed`` open."""
+def enclosing(model: Model, candidate: Candidate) -> Enclosing:
+    """What the model declares around a ``Scan``."""
     result = Enclosing()
     for graph in candidate.graphs:
         _add(result, graph, model.proto.ir_version)
+    return result
+
+
+def is_told(model: Model, known: Enclosing, names: Iterable[str]) -> bool:
+    """Whether inference can tell nothing more of these."""
     final = {value.name for value in model.proto.graph.input}
-    if all(name in final or name in result.tensors or _is_whole(result.infos.get(name)) for name in needed):
-        return result
+    return all(name in final or name in known.tensors or _is_whole(known.infos.get(name)) for name in names)
+
+
+def infer(model: Model, candidate: Candidate, known: Enclosing) -> None:
+    """Add the types that ONNX infers."""
     for graph in _inferred(model, candidate):
         for value in (*graph.input, *graph.value_info, *graph.output):
-            result.infos[value.name] = merged(result.infos.get(value.name, Info()), info_of(value))
-    return result
+            known.infos[value.name] = merged(known.infos.get(value.name, Info()), info_of(value))
 
 
 def _is_whole(info: Info | None) -> bool:

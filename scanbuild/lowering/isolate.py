@@ -3,7 +3,8 @@
 from typing import Any
 
 from scanbuild.errors import InputError
-from scanbuild.lowering.enclosing import Enclosing, Info, enclosing, info_of
+from scanbuild.lowering.enclosing import Enclosing, Info, info_of
+from scanbuild.lowering.outside import surroundings
 from scanbuild.lowering.parts import Candidate, Model
 from scanbuild.lowering.read import read_scan
 from scanbuild.lowering.scopes import body_of, captured, distinct
@@ -24,7 +25,7 @@ def isolated(model: Model, candidate: Candidate) -> Any:
     batched = candidate.opset == 8
     inputs, outputs = distinct(candidate)
     outside = captured(body)
-    around = enclosing(model, candidate, [*candidate.node.input, *outside])
+    around = surroundings(model, candidate)
     kept = [name for name in outside if around.small(name) is not None]
     given = [name for name in outside if name not in kept]
     values = [

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from scanbuild.errors import InputError, Problem
-from scanbuild.lowering.enclosing import enclosing
 from scanbuild.lowering.graph import Capture, Element, Node, Origin, Output, Port, Scan, Shape, State
 from scanbuild.lowering.names import Namer, sanitized
+from scanbuild.lowering.outside import surroundings
 from scanbuild.lowering.parts import Candidate, Model
 from scanbuild.lowering.ports import Given, Ports
 from scanbuild.lowering.scopes import captured
@@ -59,7 +59,7 @@ class _Reader:
         self._problems = _Problems(model, candidate)
         self._symbols = Symbols()
         self._outside = captured(signature.body)
-        self._around = enclosing(model, candidate, [*signature.inputs, *self._outside])
+        self._around = surroundings(model, candidate)
         self._ports = Ports(candidate, signature, self._around, self._symbols)
         self._opsets = {_domain(item.domain): int(item.version) for item in model.proto.opset_import}
         self._functions = {(_domain(item.domain), item.name): item for item in model.proto.functions}

@@ -54,7 +54,7 @@ class Symbols:
 
     def resolve(self, size: Size) -> Size:
         """The size in symbols that are not bound."""
-        while any(symbol in self._bound for symbol in size.symbols):
+        while self._bound and any(symbol in self._bound for symbol in size.symbols):
             size = size.at(self._bound)
         return size
 

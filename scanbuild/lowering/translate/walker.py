@@ -15,6 +15,13 @@ _ROOMS: Final = (activations, constants, elementwise, indexing, linear, reducing
 
 
 _BRANCHES: Final = ("then_branch", "else_branch")
+_INSTEAD: Final = {
+    "Loop": "write its turns one after another, if they are few",
+    "Scan": "the inner Scan can be lowered by itself: choose it by its name",
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), "write the cell with MatMul, Sigmoid and Tanh"),
+    **dict.fromkeys(("ScatterND", "ScatterElements", "Scatter"), "choose with Where and a comparison of indices"),
+    **dict.fromkeys(("NonZero", "Unique", "Compress"), "its size depends on values; mask with Where instead"),
+}
 _DEEPEST: Final = 60
 
 
@@ -108,7 +115,8 @@ class Walker:
             return translation(Call(self._builder, node, version, inputs, attributes_of(node)))
         function = function_of(node, version, inputs) if domain == "" else None
         if function is None:
-            raise RefusedError("this operator cannot be part of a kernel", "compute it outside of the Scan")
+            hint = _INSTEAD.get(node.op_type, "compute it outside of the Scan")
+            raise RefusedError("this operator cannot be part of a kernel", hint)
         return self._function(function, node, inputs, f"{place}/")
 
     def _function(

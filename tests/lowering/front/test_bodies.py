@@ -144,6 +144,38 @@ def test_ports_have_the_names_of_the_model_if_these_are_good_and_of_the_body_els
     assert len(set(names)) == len(names)
 
 
+def test_what_is_computed_around_the_scan_from_constants_and_shapes_is_a_constant():
+    before = [
+        node("Shape", "other", "shape"),
+        node("Gather", "shape last", "lanes", axis=0),
+        node("Concat", "one lanes", "wanted", axis=0),
+        node("Sqrt", "scale", "root"),
+    ]
+    nodes = [
+        node("Reshape", "x wanted", "row"),
+        node("Squeeze", "row zero", "flat"),
+        node("Mul", "flat root", "y"),
+        node("Add", "s y", "t"),
+        node("Identity", "t", "z"),
+    ]
+    constants = [tensor("last", [1], "int64"), tensor("one", [1], "int64"), tensor("scale", [0.25])]
+    model = scan_model(body(nodes, initializers=[tensor("zero", [0], "int64")]), GIVEN, 1, initializers=constants)
+    model.graph.input.append(typed("other", "float32", ["any", 3]))
+    for number, item in enumerate(before):
+        model.graph.node.insert(number, item)
+    scan = compare(model, FEEDS)
+    assert not scan.captures
+    assert operations(scan) == ["mul", "add"]
+
+
+def test_what_is_computed_around_the_scan_from_values_is_brought_by_the_caller():
+    nodes = [node("Mul", "x total", "y"), node("Add", "s y", "t"), node("Identity", "t", "z")]
+    model = scan_model(body(nodes), GIVEN, 1, captures=[("other", "float32", ["any", 3])])
+    model.graph.node.insert(0, node("ReduceSum", "other", "total", keepdims=0))
+    scan = compare(model, {**FEEDS, "total": floats()})
+    assert [item.port.onnx for item in scan.captures] == ["total"]
+
+
 def test_what_is_cut_off_must_be_there():
     nodes = [
         node("Slice", "x from to", "y"),
