@@ -15,6 +15,7 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
         "outofmemory",
         "out of memory",
         "not enough memory",
+        "memoryerror",
         "out_of_device_memory",
         "out_of_host_memory",
     ),

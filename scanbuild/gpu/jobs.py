@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scanbuild.gpu.failures import engine_error
-from scanbuild.gpu.interface import BufferJob, DispatchJob, Job, JobResult
+from scanbuild.gpu.interface import BufferJob, DispatchJob, Job, JobResult, ReadJob
 
 if TYPE_CHECKING:
     from scanbuild.gpu.engine import Engine
@@ -25,10 +25,10 @@ def run_job(engine: "Engine", job: Job) -> JobResult:
             (item, pipeline, _bind_group(engine, item, layout, buffers))
             for item, (pipeline, layout) in zip(job.dispatches, pipelines, strict=True)
         ]
-        staging = _staging(engine, job, own)
+        stagings = _stagings(engine, job, own)
         start = time.perf_counter()
-        _submit(engine, job, groups, buffers, staging)
-        data = _mapped(engine, job, staging)
+        _submit(engine, job, groups, buffers, stagings)
+        data = tuple(part for staging, reads in stagings for part in _mapped(engine, staging, reads))
         return JobResult(data=data, seconds=time.perf_counter() - start)
     finally:
         for buffer in own:
@@ -73,16 +73,30 @@ def _bind_group(engine: "Engine", item: DispatchJob, layout: Any, buffers: list[
         raise engine_error(error, f"binding the buffers of pass {item.id}") from error
 
 
-def _staging(engine: "Engine", job: Job, own: list[Any]) -> Any:
-    """The one buffer that everything is read back through: waiting for it is waiting for the dispatches, too."""
+def _stagings(engine: "Engine", job: Job, own: list[Any]) -> list[tuple[Any, list[ReadJob]]]:
+    """The buffers that everything is read back through, one if it is large enough for all, and what goes into each.
+
+    There is always one: waiting for it is waiting for the dispatches.
+    """
+    most = engine.record.limits["maxBufferSize"]
+    groups: list[list[ReadJob]] = [[]]
+    for read in job.reads:
+        if groups[-1] and sum(item.size for item in groups[-1]) + read.size > most:
+            groups.append([])
+        groups[-1].append(read)
     usage = engine.usage
-    size = max(4, sum(read.size for read in job.reads))
-    own.append(engine.create_buffer(size, usage.COPY_DST | usage.MAP_READ, "reading back"))
-    return own[-1]
+    for group in groups:
+        size = max(4, sum(item.size for item in group))
+        own.append(engine.create_buffer(size, usage.COPY_DST | usage.MAP_READ, "reading back"))
+    return list(zip(own[-len(groups) :], groups, strict=True))
 
 
 def _submit(
-    engine: "Engine", job: Job, groups: list[tuple[DispatchJob, Any, Any]], buffers: list[Any], staging: Any
+    engine: "Engine",
+    job: Job,
+    groups: list[tuple[DispatchJob, Any, Any]],
+    buffers: list[Any],
+    stagings: list[tuple[Any, list[ReadJob]]],
 ) -> None:
     """Submit the dispatches, one command buffer up to each ``submit_after``, and the copies after the last."""
     names = ", ".join(dict.fromkeys(item.id for item in job.dispatches))
@@ -92,17 +106,19 @@ def _submit(
             if item.submit_after and index < len(groups) - 1:
                 _encode(engine, groups[first : index + 1], [])
                 first = index + 1
-        copies = [(buffers[read.buffer], read.offset, read.size) for read in job.reads]
-        _encode(engine, groups[first:], copies, staging)
+        copies = []
+        for staging, reads in stagings:
+            offset = 0
+            for read in reads:
+                copies.append((buffers[read.buffer], read.offset, staging, offset, read.size))
+                offset += read.size
+        _encode(engine, groups[first:], copies)
     except Exception as error:
         raise engine_error(error, f"running {names[:200]}") from error
 
 
 def _encode(
-    engine: "Engine",
-    groups: list[tuple[DispatchJob, Any, Any]],
-    copies: list[tuple[Any, int, int]],
-    staging: Any = None,
+    engine: "Engine", groups: list[tuple[DispatchJob, Any, Any]], copies: list[tuple[Any, int, Any, int, int]]
 ) -> None:
     encoder = engine.device.create_command_encoder()
     if groups:
@@ -112,21 +128,19 @@ def _encode(
             compute.set_bind_group(0, group)
             compute.dispatch_workgroups(*item.grid)
         compute.end()
-    offset = 0
-    for buffer, start, size in copies:
-        encoder.copy_buffer_to_buffer(buffer, start, staging, offset, size)
-        offset += size
+    for copy in copies:
+        encoder.copy_buffer_to_buffer(*copy)
     engine.device.queue.submit([encoder.finish()])
 
 
-def _mapped(engine: "Engine", job: Job, staging: Any) -> tuple[bytes, ...]:
+def _mapped(engine: "Engine", staging: Any, reads: list[ReadJob]) -> list[bytes]:
     try:
         staging.map_async(engine.map_read).sync_wait()
         view = memoryview(staging.read_mapped(copy=False)).cast("B")
         parts, offset = [], 0
-        for read in job.reads:
+        for read in reads:
             parts.append(bytes(view[offset : offset + read.size]))
             offset += read.size
-        return tuple(parts)
+        return parts
     except Exception as error:
         raise engine_error(error, "waiting for the device and reading back") from error

@@ -1,5 +1,6 @@
 """Plans laid out in memory: what a call must leave alone shows if it does not."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,12 @@ def test_what_would_outgrow_the_device_has_no_guard_areas():
     limits: dict[str, Any] = {**DEFAULT_LIMITS, "maxBufferSize": 100}
     laid = lay_out(doubling(), {"x": X}, limits, Setup(room=True))
     assert [item.size for item in laid.job.buffers] == [20, 20]
+
+
+def test_what_is_read_back_may_be_more_than_one_buffer_holds(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+    limits = {**engine.record.limits, "maxBufferSize": 800}
+    monkeypatch.setattr(engine, "record", replace(engine.record, limits=limits))
+    assert run(engine, DOUBLE, Setup()) == ([0, 2, 4, 6, 8], [])
 
 
 def test_a_lost_device_is_known_as_lost():

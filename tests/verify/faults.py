@@ -92,7 +92,7 @@ var<workgroup> row: array<f32, {N}>;
     ),
     "subgroup size": Fault(
         shader="{{ env.wgsl.resourceDeclarations }}\n"
-         f"""
+        f"""
 var<workgroup> sums: array<f32, 2>;
 {MAIN}
   let sum = subgroupAdd(x[id.x]);
