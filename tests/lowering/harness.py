@@ -12,7 +12,7 @@ import numpy as np
 from scanbuild.gpu import Engine, execute
 from scanbuild.lowering.interpreter import run_scan
 from scanbuild.lowering.isolate import isolated
-from scanbuild.lowering.lower import Read, package_files, read
+from scanbuild.lowering.lower import Read, assembled, package_files, read
 from scanbuild.lowering.oracle import NoAnswerError, Oracle
 from scanbuild.package.manifest import check_manifest
 from scanbuild.package.model import Manifest
@@ -79,8 +79,14 @@ class Lowered:
 
 
 def lowered(example: Example) -> Lowered:
+    """The package as it is written."""
     found = read(example.data, f"{example.name}.onnx", None)
     return Lowered(read=found, files=package_files(found, OP_ID))
+
+
+def with_all_variants(found: Read) -> Lowered:
+    """A package, without cases, of every variant that can be made, also those that a better one hides."""
+    return Lowered(read=found, files=assembled(found, OP_ID, found.possible))
 
 
 def _request(inputs: Arrays) -> Request:

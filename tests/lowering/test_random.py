@@ -9,12 +9,12 @@ from onnx import ModelProto, printer
 
 from scanbuild.gpu import Engine
 from scanbuild.lowering.interpreter import run_scan
-from scanbuild.lowering.lower import assembled, read
+from scanbuild.lowering.lower import read
 from scanbuild.lowering.oracle import NoAnswerError
 from scanbuild.lowering.precision import compiled, is_exact, tolerance, widened
 from scanbuild.lowering.recipes import find_recipe, make_inputs
 from tests.lowering.bodies import SIZES, models
-from tests.lowering.harness import OP_ID, Arrays, Lowered, distance
+from tests.lowering.harness import Arrays, distance, with_all_variants
 
 OUTCOMES: Counter[str] = Counter()
 
@@ -22,7 +22,7 @@ OUTCOMES: Counter[str] = Counter()
 def try_model(model: ModelProto, engine: Engine) -> str:
     """Compare all there is to compare; what came of it in a word."""
     found = read(model.SerializeToString(), "model.onnx", None)
-    package = Lowered(read=found, files=assembled(found, OP_ID))
+    package = with_all_variants(found)
     scan = found.scan
     recipe = find_recipe(scan, SIZES)
     if not recipe.sound:
