@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scanbuild.commands.console import Console, check_writable, printable, verbosity_options, write_report
+from scanbuild.commands.console import (
+    Console,
+    check_writable,
+    printable,
+    printable_path,
+    verbosity_options,
+    write_report,
+)
 
 if TYPE_CHECKING:
     from scanbuild.checking.check import CheckResult
@@ -91,7 +98,7 @@ def flat_lines(problem: "Problem") -> list[str]:
     where = f"{printable(problem.place)}: " if problem.place else ""
     lines = [f"{where}{_label(problem)} {_indented(problem.message)}"]
     if problem.path:
-        lines.append(f"    at {printable(problem.path)}")
+        lines.append(f"    at {printable_path(problem.path)}")
     if problem.hint:
         lines.append(f"    {click.style('suggestion', fg='cyan')}: {_indented(problem.hint)}")
     return lines
@@ -103,7 +110,7 @@ def folded_lines(problem: "Problem", width: int) -> list[str]:
     lines = [f"  {place + '  ' if place else ''}{_label(problem)}"]
     lines += _folded(problem.message, "    ", width)
     if problem.path:
-        lines.append(click.style(f"    at {printable(problem.path)}", dim=True))
+        lines.append(click.style(f"    at {printable_path(problem.path)}", dim=True))
     if problem.hint:
         first, *others = _folded(f"suggestion: {problem.hint}", "    ", width)
         lines += [first.replace("suggestion", click.style("suggestion", fg="cyan"), 1), *others]

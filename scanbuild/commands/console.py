@@ -10,6 +10,7 @@ import click
 from scanbuild.errors import InputError, Problem
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
+LONGEST_PATH = 400
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -52,6 +53,12 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char in "\n\t" or char.isprintable() else _spelled(char) for char in text)
+
+
+def printable_path(path: str) -> str:
+    """A JSON path, printable; the middle of one that is longer than anybody reads left out."""
+    short = path if len(path) <= LONGEST_PATH else f"{path[: LONGEST_PATH // 2]}...{path[-LONGEST_PATH // 2 :]}"
+    return printable(short)
 
 
 def check_writable(file: Path) -> None:
@@ -100,7 +107,7 @@ def _spelled(char: str) -> str:
 
 def _problem_lines(problem: Problem) -> str:
     label = click.style(problem.severity, fg=_COLOURS[problem.severity], bold=True)
-    where = ": ".join(printable(part) for part in (problem.place, problem.path) if part)
+    where = ": ".join(part for part in (printable(problem.place), printable_path(problem.path)) if part)
     head = f"{label}: " + (click.style(where, bold=True) + ": " if where else "")
     lines = [head + printable(problem.message).replace("\n", "\n  ")]
     if problem.hint:

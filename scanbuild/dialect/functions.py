@@ -63,7 +63,7 @@ def _range(arguments: list[Value], scope: Any) -> Value:
         if (stop - start) // step > MAX_ITEMS:
             raise limit_error(f"range(): a list of more than {MAX_ITEMS} elements")
         numbers = range(start, stop, step)
-        budget.spend(len(numbers) * ITEM_COST // 2)  # more than other lists cost: these numbers are all new
+        budget.make_numbers(len(numbers))
         return list(numbers)
     return [_retyped(value) for value in _counted(start, _as_number(stop, budget), step, budget)]
 

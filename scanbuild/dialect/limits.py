@@ -38,6 +38,9 @@ MAX_WORK = 1 << 27
 NODE_COST = 80
 """What converting, printing or comparing one value counts for, in characters."""
 
+LIST_COST = 160
+"""What converting a list counts for beside its elements."""
+
 COMPARE_COST = 112
 """What one comparison of a sort counts for by itself, in characters."""
 
@@ -60,7 +63,7 @@ TAG_COST = 3000
 """What parsing one tag of a template counts for, where several parsings share an allowance."""
 
 NUMBER_COST = 8
-"""What printing a whole number counts for."""
+"""What making or printing a whole number counts for."""
 
 EVALUATION_COST = 512
 """What one evaluation of an expression or template counts for by itself, where several share an allowance."""

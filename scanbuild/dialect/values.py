@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
 from .errors import limit_error, value_error
-from .limits import EVALUATION_COST, ITEM_COST, NODE_COST, SMALL
+from .limits import EVALUATION_COST, ITEM_COST, LIST_COST, MAX_ITEMS, NODE_COST, NUMBER_COST, SMALL
 from .work import take, use, work_left
 
 Value = Any
@@ -152,19 +152,25 @@ class Native:
 class Budget:
     """Counts the work of one evaluation down."""
 
-    __slots__ = ("calls", "granted", "steps", "work")
+    __slots__ = ("calls", "granted", "numbers", "steps", "work")
 
     def __init__(self) -> None:
         use(EVALUATION_COST)
         self.granted = self.work = work_left()
         self.steps = 0
         self.calls = 0
+        self.numbers = 0
 
     def spend(self, amount: int) -> None:
         """Count ``amount`` characters (or ``NODE_COST`` a value); error of kind ``limit`` when nothing is left."""
         self.work -= amount
         if self.work < 0:
             raise limit_error("the values of this evaluation are too large")
+
+    def make_numbers(self, count: int) -> None:
+        """Count a list of new numbers. After the first million they cost as much as they may keep of the memory."""
+        self.numbers += count
+        self.spend(count * (NUMBER_COST if self.numbers <= MAX_ITEMS else 2 * ITEM_COST))
 
     def settle(self) -> None:
         """Take what was spent from the allowance that this evaluation shares with others."""
@@ -216,6 +222,7 @@ def wrap(value: Plain, budget: Budget) -> Value:
     if kind is float:
         return whole(value) if value % 1 == 0 else value
     if kind is list or kind is tuple:
+        budget.spend(LIST_COST)
         return [wrap(item, budget) for item in value]
     if kind is dict:
         return ordered({key: wrap(item, budget) for key, item in value.items()})
@@ -283,6 +290,7 @@ def plain(value: Value, budget: Budget) -> Plain:
     if kind is float or kind is Whole:
         return plain_number(value)
     if kind is list or kind is tuple:
+        budget.spend(LIST_COST)
         return [plain(item, budget) for item in value]
     if isinstance(value, dict):
         return ordered({key: plain(item, budget) for key, item in value.items()})

@@ -228,31 +228,27 @@ def dump(value: Any, chance: random.Random) -> str:
 
 
 def _pieces(value: Any, chance: random.Random) -> Iterator[str]:
-    if isinstance(value, Raw):
-        yield value.text
-    elif isinstance(value, str):
-        yield json.dumps(value, ensure_ascii=chance.random() < 0.9)
-    elif isinstance(value, dict):
-        for index, (key, item) in enumerate(value.items()):
-            yield "," if index else "{"
-            yield from _member(json.dumps(str(key)), item, chance)
-        yield "}" if value else "{}"
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield "," if index else "["
-            yield from _pieces(item, chance)
-        yield "]" if value else "[]"
-    else:
-        yield json.dumps(value)
+    """The texts that make up the JSON of a value, however deep it is."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Raw):
+            yield value.text
+        elif isinstance(value, str):
+            yield json.dumps(value, ensure_ascii=chance.random() < 0.9)
+        elif isinstance(value, dict):
+            members = [piece for key, item in value.items() for piece in _member(json.dumps(str(key)), item)]
+            waiting += reversed([Raw("{"), *members[1:], Raw("}")])
+        elif isinstance(value, list):
+            waiting += reversed([Raw("["), *[piece for item in value for piece in (Raw(","), item)][1:], Raw("]")])
+        else:
+            yield json.dumps(value)
 
 
-def _member(name: str, value: Any, chance: random.Random) -> Iterator[str]:
-    yield f"{name}:"
+def _member(name: str, value: Any) -> list[Any]:
     if isinstance(value, Doubled):
-        yield from _pieces(value.first, chance)
-        yield f",{name}:"
-        value = value.second
-    yield from _pieces(value, chance)
+        return [Raw(","), Raw(f"{name}:"), value.first, Raw(","), Raw(f"{name}:"), value.second]
+    return [Raw(","), Raw(f"{name}:"), value]
 
 
 def containers(value: Any) -> list[Any]:

@@ -80,7 +80,7 @@ class Watch:
         self.package = self.output = Path("/")
         self.readable: tuple[Path, ...] = ()
         self.found: list[str] = []
-        names = ("scanbuild", "schemas", "templates/_card", "tests/robustness")
+        names = ("scanbuild", "schemas", "templates", "tests/robustness")
         base = [*(CHECKOUT / name for name in names), Path(sys.prefix), Path(sys.base_prefix)]
         self._known = tuple(path.resolve() for path in base)
         sys.addaudithook(self._hook)
