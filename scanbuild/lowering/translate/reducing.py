@@ -128,15 +128,22 @@ def hardmax(call: Call) -> Value:
     return call.builder.reshape(call.builder.cast(call.map("eq", numbers, first), value.dtype), value.shape)
 
 
-@operator("LayerNormalization", wide=True)
+@operator("LayerNormalization")
 def layer_normalization(call: Call) -> list[Value]:
+    """The mean and the inverse deviation stay float32, whatever the type of the input."""
+    dtype = call.input(0).dtype
+    made, middle, inverse = _normalized(call.widened())
+    return [call.builder.cast(made, dtype), middle, inverse]
+
+
+def _normalized(call: Call) -> tuple[Value, Value, Value]:
     x, scale, bias = call.input(0), call.input(1), call.optional(2)
     axes = range(call.axis(call.attribute("axis", -1), x.rank), x.rank)
     middle = mean(call, x, axes)
     centred = call.map("sub", x, middle)
     inverse = _inverse_deviation(call, mean(call, call.map("mul", centred, centred), axes))
     made = call.map("mul", call.map("mul", centred, inverse), scale)
-    return [made if bias is None else call.map("add", made, bias), middle, inverse]
+    return made if bias is None else call.map("add", made, bias), middle, inverse
 
 
 @operator("RMSNormalization", wide=True)
