@@ -69,7 +69,9 @@ class Block:
         """The text of the block, each line with its newline."""
         margin = "  " * indent
         parts: list[str] = []
-        if self.head and self.joined:
+        if self.head == "{":
+            parts.append(f"{margin}{{\n")
+        elif self.head and self.joined:
             parts.append(f" {self.head} {{\n")
         elif self.head:
             parts.append(f"{margin}{self.head} {{\n")

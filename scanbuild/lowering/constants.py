@@ -12,6 +12,7 @@ import numpy as np
 
 from scanbuild.lowering import wgsl
 from scanbuild.lowering.blocks import Value
+from scanbuild.lowering.draft import Variant
 from scanbuild.lowering.elements import Emitter, Index, Load
 from scanbuild.lowering.graph import Node, Scan
 
@@ -77,34 +78,28 @@ def _load(node: Node, start: int) -> Load:
     return load
 
 
-def with_constants(scan: Scan, entry: dict[str, Any], templates: dict[str, str]) -> None:
-    """Add the buffer and the pass that fills it to a variant that reads it."""
-    if not any(f"{NAME}[" in text for text in templates.values()):
-        return
+def with_constants(scan: Scan, variant: Variant) -> Variant:
+    """A variant with the buffer, and the pass that fills it before all others, if a shader of it reads the buffer."""
+    if not any(f"{NAME}[" in text for text in variant.templates.values()):
+        return variant
     pool = pool_of(scan)
-    lines = [
-        "// The constants of the body, as words in the order of the nodes.",
-        "//",
-        *(
-            f"// from word {pool.starts[node.name]}: {node.name}, {node.dtype} [{', '.join(map(str, node.shape))}]"
-            for node in pool.nodes
-        ),
-        "",
-        "{{ env.wgsl.resourceDeclarations }}",
-        "",
-        "@compute @workgroup_size(1)",
-        "fn main() {",
-    ]
-    for node in pool.nodes:
-        lines += [
-            f"  {NAME}[{pool.starts[node.name] + number}u] = 0x{word:08x}u;" for number, word in enumerate(_words(node))
-        ]
-    templates[_FILE] = "\n".join([*lines, "}", ""])
-    entry["intermediates"] = [{"id": NAME, "dtype": "uint32", "shape": [pool.size]}, *entry.get("intermediates", [])]
-    fill = {
-        "id": NAME,
-        "shader": _FILE,
-        "bindings": [{"scratch": NAME}],
-        "dispatch": {"x": 1},
+    buffer = {"id": NAME, "dtype": "uint32", "shape": [pool.size]}
+    fill = {"id": NAME, "shader": _FILE, "bindings": [{"scratch": NAME}], "dispatch": {"x": 1}}
+    entry = {
+        **variant.entry,
+        "intermediates": [buffer, *variant.entry.get("intermediates", [])],
+        "passes": [fill, *variant.entry["passes"]],
     }
-    entry["passes"] = [fill, *entry["passes"]]
+    return Variant(entry=entry, templates={**variant.templates, _FILE: _template(pool)})
+
+
+def _template(pool: Pool) -> str:
+    lines = ["// The constants of the body, as words in the order of the nodes.", "//"]
+    for node in pool.nodes:
+        shape = ", ".join(map(str, node.shape))
+        lines.append(f"// From word {pool.starts[node.name]} on: {node.name}, {node.dtype} [{shape}].")
+    lines += ["", "{{ env.wgsl.resourceDeclarations }}", "", "@compute @workgroup_size(1)", "fn main() {"]
+    for node in pool.nodes:
+        start = pool.starts[node.name]
+        lines += [f"  {NAME}[{start + number}u] = 0x{word:08x}u;" for number, word in enumerate(_words(node))]
+    return "\n".join([*lines, "}", ""])

@@ -10,10 +10,19 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from scanbuild.lowering.blocks import Block, Value
-from scanbuild.lowering.constants import with_constants
-from scanbuild.lowering.dependence import reads_of
+from scanbuild.lowering.dependence import needed, reads_of
 from scanbuild.lowering.draft import Draft, Refusal, Variant
-from scanbuild.lowering.elements import ZERO, CannotExpressError, Emitter, Index, Variable, count, targets, use_counts
+from scanbuild.lowering.elements import (
+    ZERO,
+    CannotExpressError,
+    Emitter,
+    Index,
+    Load,
+    Variable,
+    count,
+    targets,
+    use_counts,
+)
 from scanbuild.lowering.graph import Origin, Output, Scan, Shape, State
 from scanbuild.lowering.heading import heading
 from scanbuild.lowering.sizes import ONE, Size
@@ -23,6 +32,8 @@ from scanbuild.lowering.tracing import Read, trace
 PRIORITY: Final = 30
 _LANES: Final = 64
 _MOST_BUFFERS: Final = 8
+_BATCH: Final = 4
+_LARGE_BODY: Final = 40
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,7 +80,6 @@ def draft(scan: Scan) -> Draft:
     if most > _MOST_BUFFERS:
         entry["requires"] = {"limits": {"maxStorageBuffersPerShaderStage": most}}
     entry["passes"] = passes
-    with_constants(scan, entry, templates)
     return Variant(entry=entry, templates=templates)
 
 
@@ -209,8 +219,7 @@ class _Walk:
         lanes = self.group.lanes
         self._find_lane()
         self._load_states()
-        with self.emit.inside(f"for (var step = 0u; step < {self._size(self.scan.steps)}; step += 1u)", "loop") as walk:
-            self._walk(walk)
+        self._walk_all()
         self._store_states()
         self.main.prune()
         text = self.main.render()
@@ -242,8 +251,8 @@ class _Walk:
         )
         algorithm = (
             "Algorithm: the states are in registers; a step reads its elements, computes all new states, writes its"
-            " outputs, and only then replaces the states. What does not vary from step to step is computed before"
-            " the loop."
+            " outputs, and only then replaces the states. Elements of several steps are loaded with nothing between,"
+            " so that their latencies overlap. What does not vary from step to step is computed before the loop."
         )
         assumptions = (
             "Assumptions: indices of elements fit 32 bits. Without steps the initial states are the final ones."
@@ -267,10 +276,66 @@ class _Walk:
             value = reader(state.initial)(self.emit, own_index(state.initial.shape, self.lane))
             self.main.add(f"var {self.registers[state.before]} = {value.text};")
 
-    def _walk(self, walk: Block) -> None:
-        emit, scan = self.emit, self.scan
-        emit.variables["%step"] = Variable(walk, scan.steps)
-        sources = step_sources(scan, self.step)
+    def _walk_all(self) -> None:
+        """The loop over the steps: one over batches of steps, and one over what is left."""
+        emit, total = self.emit, self._size(self.scan.steps)
+        batch = self._batch()
+        if batch == 1:
+            with emit.inside(f"for (var step = 0u; step < {total}; step += 1u)", "loop") as walk:
+                emit.variables["%step"] = Variable(walk, self.scan.steps)
+                self._step(walk, step_sources(self.scan, self.step), self.step)
+            return
+        self.main.add("var step = 0u;")
+        head = f"for (; step + {batch - 1}u < {total}; step += {batch}u)"
+        with emit.inside(head, "loop") as walk:
+            emit.variables["%step"] = Variable(walk, self.scan.steps)
+            loads = Block(parent=walk, kind="branch")
+            loads.add(f"{{% for turn in range({batch}) %}}")
+            walk.add(loads)
+            walk.add(f"{{% for turn in range({batch}) %}}")
+            with emit.inside("{", "loop") as inner:
+                emit.variables["%turn"] = Variable(inner, Size.of(batch))
+                emit.spellings["%turn"] = "{{ turn }}u"
+                step = self.step + Size.of("%turn")
+                sources = step_sources(self.scan, step)
+                sources |= {
+                    element.node: self._ahead(sources[element.node], element.node, loads, inner)
+                    for element in self.scan.elements
+                }
+                self._step(inner, sources, step)
+            walk.add("{% endfor %}")
+            loads.add("{% endfor %}")
+        with emit.inside(f"for (; step < {total}; step += 1u)", "loop") as rest:
+            emit.variables["%step"] = Variable(rest, self.scan.steps)
+            self._step(rest, step_sources(self.scan, self.step), self.step)
+
+    def _batch(self) -> int:
+        """How many steps' elements are loaded before they are used, so that their latencies overlap."""
+        steps = self.scan.steps.number
+        large = len(needed(self.scan.nodes, self._wanted())) > _LARGE_BODY
+        if large or not self.scan.elements or (steps is not None and steps < 2 * _BATCH):
+            return 1
+        return _BATCH
+
+    def _ahead(self, source: Load, name: str, loads: Block, inner: Block) -> Load:
+        """Loads of elements at an index that is the same in the whole step, in front of all steps of a batch."""
+        known: dict[str, str] = {}
+
+        def load(emit: Emitter, index: Index) -> Value:
+            value = source(emit, index)
+            symbols = {item for at in index for item in at.symbols if item in emit.variables} - {"%turn"}
+            if any(emit.variables[item].block.depth >= inner.depth for item in symbols):
+                return value  # The index is computed in the step.
+            text = known.get(value.text)
+            if text is None:
+                text = known[value.text] = f"{self.names.take(name)}_{{{{ turn }}}}"
+                loads.add(f"let {text} = {value.text};")
+            return Value(text, inner, atomic=True, cheap=True)
+
+        return load
+
+    def _step(self, walk: Block, sources: dict[str, Load], step: Size) -> None:
+        emit = self.emit
         for state in self.states:
             sources[state.before] = self._register(state, walk)
         emit.sources = sources
@@ -284,18 +349,18 @@ class _Walk:
                 value = Value(name, walk, atomic=True, cheap=True)
             fresh.append(emit.bind(value, f"{state.before}_next"))
         for output, place in zip(self.outputs, self.places, strict=True):
-            self._output(output, place)
+            self._output(output, place, step)
         for state, value in zip(self.states, fresh, strict=True):
             if value.text != self.registers[state.before]:
                 walk.add(f"{self.registers[state.before]} = {value.text};")
 
-    def _register(self, state: State, walk: Block) -> Any:
+    def _register(self, state: State, walk: Block) -> Load:
         def load(_emit: Emitter, _index: Index) -> Value:
             return Value(self.registers[state.before], walk, atomic=True, cheap=True)
 
         return load
 
-    def _output(self, output: Output, place: Place) -> None:
+    def _output(self, output: Output, place: Place, step: Size) -> None:
         emit = self.emit
         tests = []
         for at, size in place.guards:
@@ -303,18 +368,20 @@ class _Walk:
             tests.append(f"{position} == 0u" if size == ONE else f"{position} < {self._size(size)}")
         if tests:
             with emit.inside(f"if ({' && '.join(tests)})", "branch"):
-                self._loops(output, place, list(place.free), {})
+                self._loops(output, place, list(place.free), {}, step)
         else:
-            self._loops(output, place, list(place.free), {})
+            self._loops(output, place, list(place.free), {}, step)
 
-    def _loops(self, output: Output, place: Place, free: list[tuple[str, Size]], known: dict[str, Size]) -> None:
+    def _loops(
+        self, output: Output, place: Place, free: list[tuple[str, Size]], known: dict[str, Size], step: Size
+    ) -> None:
         if free:
             (symbol, size), *rest = free
             with self.emit.loop("i", size) as variable:
-                self._loops(output, place, rest, {**known, symbol: variable})
+                self._loops(output, place, rest, {**known, symbol: variable}, step)
             return
         index = tuple(at.at({**self.renamed, **known}) for at in place.index)
-        store_output(self.emit, self.scan, output, index, self.step)
+        store_output(self.emit, self.scan, output, index, step)
 
     def _store_states(self) -> None:
         for state in self.states:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from scanbuild.lowering import empty
+from scanbuild.lowering.constants import with_constants
 from scanbuild.lowering.draft import Variant
 from scanbuild.lowering.elements import count
 from scanbuild.lowering.graph import Port, Scan
@@ -29,7 +30,7 @@ def assemble(
     ``op_id`` is ``DOMAIN.NAME``; without a ``description`` one is made of the body. Variants come in the order of
     their priorities, the highest first.
     """
-    variants = [_with_conditions(variant, empty.conditions(scan)) for variant in variants]
+    variants = [with_constants(scan, _with_conditions(variant, empty.conditions(scan))) for variant in variants]
     if empty.is_needed(scan) and scan.states:
         variants.append(empty.draft(scan))
     files = {"manifest.json": pretty(manifest(scan, variants, op_id, description, tunables or {}))}

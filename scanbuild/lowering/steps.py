@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from scanbuild.lowering import wgsl
 from scanbuild.lowering.blocks import Block, Value
-from scanbuild.lowering.constants import pool_of, with_constants
+from scanbuild.lowering.constants import pool_of
 from scanbuild.lowering.draft import Draft, Refusal, Variant
 from scanbuild.lowering.elements import CannotExpressError, Emitter, Index, Load, count, targets, use_counts
 from scanbuild.lowering.graph import Output, Scan, Shape, State
@@ -16,7 +16,7 @@ from scanbuild.lowering.heading import heading
 from scanbuild.lowering.lane import map_pass, store_output
 from scanbuild.lowering.schedule import Group, Schedule, reach, schedule, wanted_of
 from scanbuild.lowering.sizes import Size
-from scanbuild.lowering.storage import Shader, mentioned, namer, reader, step_sources, write_text
+from scanbuild.lowering.storage import Shader, at_most, mentioned, namer, reader, step_sources, write_text
 
 PRIORITY: Final = 10
 _WIDTH: Final = 64
@@ -136,15 +136,14 @@ class _Passes:
             "id": "step_passes",
             "description": "A few passes a step, with all values of a step in memory.",
             "priority": PRIORITY,
-            "when": [f"{len(turns)} * {_factor(scan.steps)} + {len(before) + len(after)} <= {_MOST_PASSES}"],
         }
-        if scan.steps.number is None or scan.steps.number > _MOST_STEPS:
-            entry["when"] = [f"{scan.steps} <= {_MOST_STEPS}", *entry["when"]]
+        most = min(_MOST_STEPS, (_MOST_PASSES - len(before) - len(after)) // max(1, len(turns)))
+        if scan.steps.number is None or scan.steps.number > most:
+            entry["when"] = [at_most(scan.steps, most)]
         scratches = [scratch.entry for scratch in (*self.kept.values(), *self.stored.values())]
         if scratches:
             entry["intermediates"] = scratches
         entry["passes"] = passes + after
-        with_constants(scan, entry, self.templates)
         return Variant(entry=entry, templates=self.templates)
 
     def _fitting(self, stage: tuple[Group, ...]) -> list[Group]:
@@ -312,7 +311,3 @@ class _Passes:
             "bindings": shader.bindings(more, text),
             "dispatch": {"threads": str(count(shape)), "workgroupSize": _WIDTH},
         }
-
-
-def _factor(size: Size) -> str:
-    return f"({size})" if " " in str(size) else str(size)

@@ -4,6 +4,7 @@ Halves are words of two where the device has no 16-bit type (derive ``halves``);
 booleans are one word each, as the loader widens them; int64 is two words.
 """
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -150,3 +151,14 @@ def namer(scan: Scan) -> Namer:
 def shape_text(sizes: Iterable[Size]) -> str:
     """A shape as people write it."""
     return f"[{', '.join(map(str, sizes))}]"
+
+
+def at_most(size: Size, limit: int) -> str:
+    """A clause that a size is at most a number: of a symbol alone, where that can be said."""
+    constant = next((factor for monomial, factor in size.terms if not monomial), 0)
+    rest = size - constant
+    if len(rest.terms) == 1 and len(rest.symbols) == 1 and len(rest.terms[0][0]) == 1:
+        return f"{rest.terms[0][0][0]} <= {(limit - constant) // rest.terms[0][1]}"
+    common = math.gcd(*(factor for _, factor in rest.terms)) or 1
+    reduced = Size(tuple((monomial, factor // common) for monomial, factor in rest.terms))
+    return f"{reduced} <= {(limit - constant) // common}"

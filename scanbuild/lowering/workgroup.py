@@ -11,7 +11,6 @@ from typing import Any, Final
 from scanbuild.lowering import wgsl
 from scanbuild.lowering.batch import Batch, find_batch
 from scanbuild.lowering.blocks import Block, Value
-from scanbuild.lowering.constants import with_constants
 from scanbuild.lowering.draft import Draft, Refusal, Variant
 from scanbuild.lowering.elements import (
     ZERO,
@@ -29,7 +28,17 @@ from scanbuild.lowering.heading import heading
 from scanbuild.lowering.lane import map_pass, store_output
 from scanbuild.lowering.schedule import Group, Schedule, schedule, wanted_of
 from scanbuild.lowering.sizes import ONE, Size
-from scanbuild.lowering.storage import SIZES, Shader, mentioned, namer, reader, shape_text, step_sources, write_text
+from scanbuild.lowering.storage import (
+    SIZES,
+    Shader,
+    at_most,
+    mentioned,
+    namer,
+    reader,
+    shape_text,
+    step_sources,
+    write_text,
+)
 
 PRIORITY: Final = 20
 _MOST_THREADS: Final = 256
@@ -158,7 +167,7 @@ class _Walk:
             "priority": PRIORITY - size,
         }
         if words.number is None:
-            found["when"] = [f"4 * ({words}) <= {limit}"]
+            found["when"] = [at_most(words * 4, limit)]
         limits: dict[str, int] = {}
         if size:
             limits["maxComputeWorkgroupStorageSize"] = limit
@@ -174,7 +183,6 @@ class _Walk:
             templates[more["shader"]] = text
             passes.append(more)
         found["passes"] = passes
-        with_constants(scan, found, templates)
         return Variant(entry=found, templates=templates)
 
     def _words(self) -> Size:
@@ -188,10 +196,11 @@ class _Walk:
         sizes = {count(self.local(group.shape, self._group_axis(group))) for group in self.plan.groups}
         numbers = [size.number for size in sizes]
         if all(number is not None for number in numbers):
-            most = max(number or 0 for number in numbers)
-            return str(min(_MOST_THREADS, max(_FEW_THREADS, 1 << max(0, most - 1).bit_length())))
+            largest = max(number or 0 for number in numbers)
+            return str(min(_MOST_THREADS, max(_FEW_THREADS, 1 << max(0, largest - 1).bit_length())))
         words = ", ".join(sorted(map(str, sizes)))
-        return f"min({_MOST_THREADS}, max({_FEW_THREADS}, pow2ceil(max({words}))))"
+        most = f"max({words})" if len(sizes) > 1 else words
+        return f"min({_MOST_THREADS}, max({_FEW_THREADS}, pow2ceil({most})))"
 
     def _description(self) -> str:
         if self.batch is None:
@@ -218,7 +227,7 @@ class _Walk:
             "id": "walk",
             "shader": file,
             "bindings": shader.bindings((), body),
-            "dispatch": {"workgroups": str(self.batch.size) if self.batch is not None else "1"},
+            "dispatch": {"workgroups": str(self.batch.size)} if self.batch is not None else {"x": 1},
         }
         return entry, {file: shader.text(body, tables=self.emit.tables.values(), memory=memory)}
 

@@ -111,6 +111,30 @@ def test_reductions_over_inputs_are_computed_in_the_lane(engine):
         assert_like_numpy(scan, lane.draft(scan), engine, inputs_for(scan, n=5, k=k, steps=3))
 
 
+def test_elements_may_be_chosen_by_a_state(engine):
+    body = Body()
+    position, row = body.state("position", ["n"], "int32"), body.element("row", [4], "int32")
+    chosen = body.add("gather", row, position, dtype="int32", shape=["n"], axis=0)
+    body.update(chosen)
+    body.output("chosen", chosen)
+    scan = body.scan()
+    assert_like_numpy(scan, lane.draft(scan), engine, inputs_for(scan, low=0, high=4, n=5, steps=11))
+
+
+def test_large_constants_lie_in_a_buffer_that_a_pass_fills(engine):
+    body = Body()
+    s, position = body.state("s", []), body.element("position", [], "int32")
+    table = body.constant(np.arange(20, dtype=np.float32) * np.float32(1.5) - 9)
+    whole = body.constant(np.arange(10) * 2**35 - 7, "int64")
+    flags = body.constant(np.arange(11) % 3 == 0, "bool")
+    picked = body.add("gather", table, position, dtype="float32", shape=[], axis=0)
+    body.update(body.add("add", s, picked))
+    body.output("wide", body.add("gather", whole, position, dtype="int64", shape=[], axis=0))
+    body.output("truth", body.add("gather", flags, position, dtype="bool", shape=[], axis=0))
+    scan = body.scan()
+    assert_like_numpy(scan, lane.draft(scan), engine, inputs_for(scan, low=0, high=10, steps=9))
+
+
 def test_states_that_mix_lanes_are_refused_with_the_operation_that_mixes():
     body = Body()
     s, x = body.state("s", ["n"]), body.element("x", ["n"])
