@@ -6,6 +6,7 @@ Runtime's. They are stored where they are few; otherwise ``reference.py`` tells 
 for all cases that do not take too long.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -23,6 +24,7 @@ from scanbuild.lowering.recipes import (
     Recipe,
     UndefinedError,
     can_be_undefined,
+    elements,
     find_recipe,
     make_inputs,
     refuse_undefined,
@@ -33,7 +35,7 @@ Array = npt.NDArray[Any]
 STORED: Final = 256
 """So many expected values of a case are stored."""
 _WORK: Final = 2**15
-"""Steps times operations of a case that are computed while lowering."""
+"""Operations of a case, one more for every thousand elements, that are computed while lowering."""
 _SEEDS: Final = 4
 _BENCH_STEPS: Final = (512, 4096, 65536)
 _BENCH_SIZES: Final = (64, 256, 1024)
@@ -72,7 +74,7 @@ class _Maker:
         """The case as JSON; None where the body is not defined, or too sensitive, for all data tried."""
         for _ in range(_SEEDS):
             self.seed += 100
-            recipe = plan.recipe or self.recipe(plan.sizes)
+            recipe = plan.recipe or self.recipe(self._affordable(plan.sizes))
             made = self._with(plan, recipe)
             if made is not None:
                 return made
@@ -86,15 +88,26 @@ class _Maker:
             self.recipes[key] = find_recipe(self.scan, few)
         return self.recipes[key]
 
+    def _affordable(self, sizes: Sizes) -> Sizes:
+        """The sizes, or as much of them as can be computed while lowering."""
+        tried = dict(sizes)
+        while self._work(tried) > _WORK:
+            largest = max(tried, key=lambda symbol: tried[symbol])
+            tried[largest] //= 2
+        return tried
+
+    def _work(self, sizes: Sizes) -> int:
+        steps = self.scan.steps.at(sizes).number or 0
+        return steps * sum(1 + elements(node.shape, sizes) // 1000 for node in self.scan.nodes)
+
     def few(self, sizes: Sizes, most: int) -> Sizes:
         """The sizes with no more than so many steps."""
         steps = self.scan.steps.symbol
         return {**sizes, steps: min(sizes[steps], most)} if steps else sizes
 
     def _with(self, plan: Plan, recipe: Recipe) -> dict[str, Any] | None:
-        steps = self.scan.steps.at(plan.sizes).number or 0
-        computed = steps * max(1, len(self.scan.nodes)) <= _WORK
-        tried = plan.sizes if computed else self.few(plan.sizes, _WORK // len(self.scan.nodes))
+        tried = self._affordable(plan.sizes)
+        computed = tried == plan.sizes
         inputs = make_inputs(self.scan, tried, recipe, self.seed)
         try:
             if self.risky:
@@ -108,7 +121,7 @@ class _Maker:
         }
         if any(limit is None for limit in limits.values()):
             return None
-        scale = 1.0 if computed else steps / max(1, self.scan.steps.at(tried).number or 1)
+        scale = math.prod(plan.sizes[symbol] / tried[symbol] for symbol in tried if tried[symbol])
         if self.exact and recipe.whole and computed:
             limits = {name: 0.0 if _is_whole(wide[name], narrow[name]) else limit for name, limit in limits.items()}
         try:
@@ -241,10 +254,11 @@ def _edge_plans(scan: Scan, reach: Reach, small: Sizes) -> list[Plan]:
         if whole is not None and sizes != small:
             comment = "Whole numbers: sums of them are exact in any order, so that a fault of indexing shows."
             plans.append(Plan(name=f"reaches_{variant}_exactly", sizes=sizes, recipe=whole, comment=comment))
-        for at, below in reach.edges(sizes):
-            changed = next(symbol for symbol in at if at[symbol] != below[symbol])
-            plans.append(Plan(name=f"{variant}_from_{changed}_{at[changed]}", sizes=at))
-            plans.append(Plan(name=f"{variant}_below_{changed}_{at[changed]}", sizes=below))
+        for at, beyond in reach.edges(sizes):
+            changed = next(symbol for symbol in at if at[symbol] != beyond[symbol])
+            ends = "until" if beyond[changed] > at[changed] else "from"
+            plans.append(Plan(name=f"{variant}_{ends}_{changed}_{at[changed]}", sizes=at))
+            plans.append(Plan(name=f"not_{variant}_with_{changed}_{beyond[changed]}", sizes=beyond))
     return [plan for plan in plans if reach.cheap(plan.sizes)]
 
 

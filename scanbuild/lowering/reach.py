@@ -15,7 +15,7 @@ from scanbuild.lowering.sizes import Size
 Sizes = dict[str, int]
 
 LADDER: Final = (1, 2, 3, 4, 7, 16, 33, 64, 65, 128, 300, 1024, 2048, 4099, 16384, 32768, 65536, 262144)
-_MOST_ELEMENTS: Final = 2**22
+_MOST_ELEMENTS: Final = 2**23
 """The tensors of a case together: what a software adapter still does in a second or so."""
 DEFAULT_LIMITS: Final[Mapping[str, int]] = {
     "maxBufferSize": 268435456,
@@ -100,18 +100,34 @@ class Reach:
         return found
 
     def edges(self, sizes: Sizes) -> Iterable[tuple[Sizes, Sizes]]:
-        """For each symbol the least it can be without another variant being reached, and the sizes just below."""
+        """Pairs of sizes, one apart in one symbol, of which the first reaches the same variant, the other does not."""
         variant = self.chosen(sizes)
         for symbol in self.symbols:
-            low, high = -1, sizes[symbol]
-            while high - low > 1:
-                middle = (low + high) // 2
-                if middle >= 0 and self.chosen({**sizes, symbol: middle}) == variant:
-                    high = middle
-                else:
-                    low = middle
-            if high > 1:
-                yield {**sizes, symbol: high}, {**sizes, symbol: high - 1}
+            for far in (0, self._largest(sizes, symbol)):
+                if self.chosen({**sizes, symbol: far}) not in (variant, None):
+                    yield self._edge(sizes, symbol, far)
+
+    def _largest(self, sizes: Sizes, symbol: str) -> int:
+        """The largest number for a symbol with which a case is still cheap."""
+        low, high = sizes[symbol], 2**24
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.cheap({**sizes, symbol: middle}):
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def _edge(self, sizes: Sizes, symbol: str, far: int) -> tuple[Sizes, Sizes]:
+        """Where, on the way of a symbol from what it is to another number, the variant changes: before and after."""
+        variant, near = self.chosen(sizes), sizes[symbol]
+        while abs(far - near) > 1:
+            middle = (near + far) // 2
+            if self.chosen({**sizes, symbol: middle}) == variant:
+                near = middle
+            else:
+                far = middle
+        return {**sizes, symbol: near}, {**sizes, symbol: far}
 
     def _cost(self, sizes: Sizes) -> int:
         return sum(math.prod(shape) for shape in self._all_shapes(sizes))
