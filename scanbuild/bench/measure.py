@@ -26,6 +26,11 @@ DEVICE_CACHE: Final = 128 << 20
 SOFTWARE_CACHE: Final = 8 << 20
 """The same of a software adapter, whose time for larger amounts is better spent."""
 
+HEAT_S: Final = 5e-3
+"""Seconds of untimed work in each round, about what the host takes to prepare one of short calls."""
+
+HEATED_BYTES: Final = 256 << 20
+
 SIZE_RULES: Final = frozenset({"buffer-limit", "buffer-size"})
 
 
@@ -57,11 +62,32 @@ class TooLargeError(CallError):
     """The case is beyond the limits of the device. Nothing was allocated."""
 
 
+class Heater:
+    """Work that keeps a device from slowing down while the host prepares the next round.
+
+    GPUs lower their clocks when they have little to do, and rounds of short calls leave them idle for most of the time:
+    on a large GPU everything became three times as slow within seconds. So each submission begins with copies that are
+    not timed, for ``seconds``.
+    """
+
+    def __init__(self, engine: Engine, timer: Timer, seconds: float, size: int = HEATED_BYTES) -> None:
+        self._memory = Memory(engine)
+        plan = copy_of(size, engine.record).plan
+        load = Load(engine, self._memory, plan)
+        once = max(min(timer.measure([Run(load=load)])[0] for _ in range(5)), timer.tick_s)
+        self.run = Run(load=load, times=max(round(seconds / once), 1))
+
+    def release(self) -> None:
+        """Give its memory back."""
+        self._memory.release()
+
+
 class DeviceMeter:
     """What sampling measures with: the timer of an engine."""
 
-    def __init__(self, timer: Timer) -> None:
+    def __init__(self, timer: Timer, heater: Heater | None = None) -> None:
         self.timer = timer
+        self.heater = heater
 
     @property
     def tick_s(self) -> float:
@@ -75,7 +101,9 @@ class DeviceMeter:
 
     def measure(self, runs: Sequence[tuple[Load, int, int]]) -> list[float]:
         """The seconds of each run as a whole."""
-        return self.timer.measure([Run(load=load, times=times, lead_in=before) for load, times, before in runs])
+        before = self.heater.run if self.heater is not None else None
+        asked = [Run(load=load, times=times, lead_in=lead_in) for load, times, lead_in in runs]
+        return self.timer.measure(asked, before)
 
 
 class BenchRunner:
@@ -87,7 +115,10 @@ class BenchRunner:
         self.engine = engine
         self.timer = timer
         self.settings = settings or Settings()
+        self.heated_bytes = HEATED_BYTES
         self.cache_bytes = SOFTWARE_CACHE if engine.software else DEVICE_CACHE
+        self.heat_s = 0.0 if engine.software else HEAT_S
+        self._heater: Heater | None = None
         self._packages = packages
         self._planners: dict[tuple[int, str], Planner] = {}
 
@@ -152,6 +183,19 @@ class BenchRunner:
             return bench.outcome()
         finally:
             bench.memory.release()
+
+    @property
+    def heater(self) -> Heater | None:
+        """What keeps the device at its speed; None where that is of no use."""
+        if self._heater is None and self.heat_s and self.timer.source == "timestamps":
+            self._heater = Heater(self.engine, self.timer, self.heat_s, self.heated_bytes)
+        return self._heater
+
+    def close(self) -> None:
+        """Give back what is kept from case to case."""
+        if self._heater is not None:
+            self._heater.release()
+            self._heater = None
 
     def _others(self, case: Case, selected: str) -> tuple[list[Candidate], list[tuple[str, str]]]:
         """The other variants that take the case, and why the rest does not."""
@@ -218,7 +262,7 @@ class _Bench:
     def outcome(self) -> Outcome:
         loads = self._loads()
         entrants = self._entrants(loads)
-        samples = sample(DeviceMeter(self.runner.timer), entrants, self.settings)
+        samples = sample(DeviceMeter(self.runner.timer, self.runner.heater), entrants, self.settings)
         first = next(iter(loads))
         return Outcome(
             name=self.case.name,

@@ -1,6 +1,7 @@
 """How often things are run: calibration, warm-up, and rounds until the medians are known well enough."""
 
 import math
+import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ Asked_contra = TypeVar("Asked_contra", contravariant=True)
 MOST_TIMES: Final = 4096
 """Calls in one timed interval, at most."""
 
-_TICKS: Final = 40
+_TICKS: Final = 100
 """An interval is so many steps of the clock long, or the clock would show in the figures."""
 
 _DEVICE_INTERVAL_S: Final = 100e-6
@@ -49,7 +50,7 @@ class Settings:
     most: int = 200
     few: int = 5
     budget_s: float = 3.0
-    warm_up_s: float = 0.05
+    warm_up_s: float = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,13 +96,17 @@ def sample(
     warm_until = now() + settings.warm_up_s
     while now() < warm_until:
         _round(meter, entrants, times)
+    dither = random.Random(0)
     seconds: dict[str, list[float]] = {item.name: [] for item in entrants}
     deciding = [item.name for item in entrants if item.decides]
     for number in range(settings.most):
         shift = number % len(entrants)
         order = [*entrants[shift:], *entrants[:shift]]
         for item, taken in zip(order, _round(meter, order, times), strict=True):
-            seconds[item.name].append(taken / times[item.name])
+            # The clock shows the beginning of a step, and the time may be anywhere in it: equal readings are not equal
+            # times. Without this a coarse clock would make a median look known exactly.
+            spread = (dither.random() - 0.5) * meter.tick_s
+            seconds[item.name].append(max(taken + spread, 0.0) / times[item.name])
         done = number + 1
         if done >= settings.few and now() - start > settings.budget_s:
             break

@@ -22,6 +22,7 @@ _LEAST_WIDTH = 72
 _BAR = 14
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _GOOD, _FAIR = 0.85, 0.5
+_STEADY = 1.5
 _CLOSE = 1.05
 """Within so much of the fastest variant, selection counts as right."""
 
@@ -244,6 +245,12 @@ def _conditions(report: "BenchReport", described: str, precision: float) -> Iter
         yield f"Every median is known to within {precision:.1%} with 95% confidence."
     else:
         yield f"Not every median is known to within {precision:.1%} with 95% confidence; {worst.name}: {spread:.1%}."
+    empties = [item.roofline.empty.median for item in measured if item.roofline is not None]
+    if min(empties) and max(empties) > _STEADY * min(empties) and not report.adapter["software"]:
+        yield (
+            f"The device did not keep its speed: an empty dispatch took {time_text(min(empties))} in one case and "
+            f"{time_text(max(empties))} in another. Fractions of the copy hold, absolute times do not."
+        )
     yield f"The copy moves {report.copy_rate / 1e9:.4g} GB/s beside the largest case."
 
 

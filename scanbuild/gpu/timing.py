@@ -247,20 +247,30 @@ class Timer:
             self.source = "host"
             self.tick_s = time.get_clock_info("perf_counter").resolution
 
-    def measure(self, runs: Sequence[Run]) -> list[float]:
-        """Seconds of each run. CallError if the engine refuses something or takes longer than its limit."""
+    def measure(self, runs: Sequence[Run], before: Run | None = None) -> list[float]:
+        """Seconds of each run. ``before`` is run first in the same submission, untimed, where the device has the clock.
+
+        CallError if the engine refuses something or takes longer than its limit.
+        """
         if self.source == "host":
             return [self.engine.within_limit(lambda run=run: self._by_host(run)) for run in runs]  # type: ignore[misc]
         seconds: list[float] = []
         for first in range(0, len(runs), _MOST_RUNS):
             some = runs[first : first + _MOST_RUNS]
-            ticks = self.engine.within_limit(lambda some=some: self._by_device(some))  # type: ignore[misc]
+            ticks = self.engine.within_limit(lambda some=some: self._by_device(some, before))  # type: ignore[misc]
             seconds += [float(end - start) * self._period * _NANOSECOND for start, end in ticks.reshape(-1, 2)]
         return seconds
 
-    def _by_device(self, runs: Sequence[Run]) -> npt.NDArray[np.int64]:
+    def _by_device(self, runs: Sequence[Run], before: Run | None) -> npt.NDArray[np.int64]:
         """The clock before and after each run, in ticks."""
-        return self._stamped(len(runs), lambda recorder, queries: _encode_runs(recorder, queries, runs))
+
+        def encode(recorder: "_Recorder", queries: Any) -> None:
+            for _ in range(before.times if before is not None else 0):
+                assert before is not None
+                before.load.encode(recorder)
+            _encode_runs(recorder, queries, runs)
+
+        return self._stamped(len(runs), encode)
 
     def _stamped(self, count: int, encode: "Callable[[_Recorder, Any], None]") -> npt.NDArray[np.int64]:
         """What the clock showed at ``2 * count`` points that ``encode`` puts into queries."""

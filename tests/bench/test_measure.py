@@ -185,6 +185,24 @@ def test_tuning_finds_what_is_faster_and_names_what_is_refused(engine: Engine, t
     assert "variant main with width=60" in dict(again.not_taken)
 
 
+def test_a_device_is_kept_busy_before_each_round_and_the_memory_for_it_is_given_back(engine: Engine, tmp_path: Path):
+    write_bench(tmp_path, manifest(), [SMALL])
+    runner, cases = opened(engine, tmp_path)
+    unheated = runner.heater
+    assert unheated is None
+    runner.heat_s, runner.heated_bytes = 2e-3, 1 << 20
+    heater = runner.heater
+    assert heater is not None
+    assert heater is runner.heater
+    assert heater.run.times >= 1
+    (taken,) = runner.timer.measure([heater.run])
+    assert 2e-4 < taken < 0.5
+    assert runner.run(cases["small"]).status == "measured"
+    assert engine.live_buffers > 0
+    runner.close()
+    assert engine.live_buffers == 0
+
+
 def test_tunables_are_overlaid_wherever_they_are_declared(tmp_path: Path):
     made = tuned_manifest(64)
     made["variants"][0]["tunables"] = {"width": {"default": 128}, "other": {"default": 1}}

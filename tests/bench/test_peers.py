@@ -98,10 +98,12 @@ def test_calls_are_captured_once_for_each_number_of_them(runners: ModuleType):
         action()
         return 1.0
 
-    meter = runners.EventMeter(clock, capture)
+    heated: list[int] = []
+    meter = runners.EventMeter(clock, lambda: heated.append(1), capture)
     load = runners.rotating(calls.append, 3)
     assert meter.measure([(load, 5, 0), (load, 5, 0), (load, 1, 2)]) == [1.0] * 3
     assert captured == [5]
+    assert len(heated) == 3
     assert calls == [1] * 10 + [0, 1, 2]
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scanbuild.bench.sampling import MOST_TIMES, Entrant, Settings, calibrate, sample
+from scanbuild.bench.statistics import summarise
 
 
 @dataclass
@@ -56,10 +57,10 @@ def run(meter, names, options=QUICK):
 def test_an_interval_is_long_against_the_clock(cost, tick, by_host):
     meter = FakeMeter({"a": cost}, tick_s=tick, by_host=by_host)
     times = calibrate(meter, entrants("a")[0])
-    least = max(40 * tick, 20e-3 if by_host else 100e-6)
+    least = max(100 * tick, 20e-3 if by_host else 100e-6)
     assert 1 <= times <= MOST_TIMES
     assert times * cost + tick >= least or times == MOST_TIMES
-    assert times == 1 or times * cost < 40 * least
+    assert times == 1 or times * cost < 50 * least
 
 
 @settings(max_examples=30, deadline=None)
@@ -67,6 +68,13 @@ def test_an_interval_is_long_against_the_clock(cost, tick, by_host):
 def test_a_coarse_clock_gives_the_same_medians_as_a_fine_one(cost):
     coarse = run(FakeMeter({"a": cost}, tick_s=65.5e-6), ["a"])
     assert medians(coarse)["a"] == pytest.approx(cost, rel=0.03)
+
+
+def test_a_coarse_clock_does_not_make_a_median_look_known_exactly():
+    found = run(FakeMeter({"a": 3.3e-6}, tick_s=65.5e-6), ["a"])
+    summary = summarise(found.seconds["a"])
+    assert 0 < summary.uncertainty < 0.01
+    assert summary.p10 < summary.median < summary.p90
 
 
 def test_a_clock_that_stands_still_ends_the_calibration():
