@@ -87,10 +87,11 @@ def enclosing(model: Model, candidate: Candidate) -> Enclosing:
     return result
 
 
-def is_told(model: Model, known: Enclosing, names: Iterable[str]) -> bool:
-    """Whether inference can tell nothing more of these."""
-    final = {value.name for value in model.proto.graph.input}
-    return all(name in final or name in known.tensors or _is_whole(known.infos.get(name)) for name in names)
+def is_told(candidate: Candidate, known: Enclosing, names: Iterable[str]) -> bool:
+    """Whether inference can tell nothing more of these: their types are whole, or nothing makes them."""
+    made = {name for graph in candidate.graphs for node in graph.node for name in node.output}
+    made |= {value.name for graph in candidate.graphs[1:] for value in graph.input}
+    return all(name not in made or name in known.tensors or _is_whole(known.infos.get(name)) for name in names)
 
 
 def infer(model: Model, candidate: Candidate, known: Enclosing) -> None:

@@ -28,7 +28,7 @@ def surroundings(model: Model, candidate: Candidate) -> Enclosing:
     outside = captured(body_of(candidate.node))
     known = enclosing(model, candidate)
     _compute(model, candidate, outside, known)
-    if not is_told(model, known, filter(None, (*candidate.node.input, *outside))):
+    if not is_told(candidate, known, (*candidate.node.input, *outside)):
         infer(model, candidate, known)
         _compute(model, candidate, outside, known)
     return known
