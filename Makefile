@@ -13,13 +13,14 @@ NODE_READY := node_modules/.ready
 ADAPTER := .venv/.ready-adapter
 BROWSER := .venv/.ready-browser
 
-.PHONY: help run test test-long bench-planner lint format swiftshader wheel clean
+.PHONY: help run test test-long bench-planner bench-verify lint format swiftshader wheel clean
 
 help:
 	@echo "make run          set up, then render, verify and publish $(SOURCE)"
 	@echo "make test         set up, then lint and run the test suite"
 	@echo "make test-long    the tests that take minutes"
 	@echo "make bench-planner  how long loading, checking and planning take"
+	@echo "make bench-verify   how long verify takes for 500 tiny cases"
 	@echo "make lint         ruff and mypy"
 	@echo "make format       let ruff rewrite the Python files"
 	@echo "make swiftshader  add a second WebGPU engine for the tests (Dawn on SwiftShader)"
@@ -39,6 +40,9 @@ test-long: $(TEST_READY) $(NODE_READY) $(ADAPTER) $(BROWSER)
 
 bench-planner: $(READY)
 	$(BIN)/python tools/bench_planner.py
+
+bench-verify: $(READY) $(ADAPTER)
+	$(BIN)/python tools/bench_verify.py
 
 lint: $(TEST_READY)
 	$(BIN)/ruff check .
