@@ -50,9 +50,12 @@ _MAX_ATTRIBUTES: Final = 200
 def malformed_shaders(subject: Subject, trials: Trials) -> Iterator[Problem]:
     """The first slip of every sampled shader that runs, each once for a template."""
     told: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, frozenset[str]]] = set()
     for item in rendered_passes(subject, trials):
-        if not item.runs or len(item.module.bare) > _MAX_TEXT:
+        looked_at = (item.item.shader, item.module.bare, frozenset(binding.name for binding in item.item.bindings))
+        if not item.runs or len(item.module.bare) > _MAX_TEXT or looked_at in seen:
             continue
+        seen.add(looked_at)
         found = _slip(item)
         if found is None or (item.item.shader, found[1]) in told:
             continue

@@ -40,6 +40,9 @@ COLLECTIVES_WIDTHS: Final = (4, 8, 16, 32, 64, 128)
 MAX_LABEL: Final = 1024
 """So much of ``<op id>.<variant id>`` goes into a default name, a mere label: a manifest can have many passes."""
 
+MAX_PASSES: Final = 1500
+"""So many passes and groups may stand in one list. Published packages have a handful, and repeat what they do often."""
+
 MAX_GROUP_DEPTH: Final = 32
 """Repeat groups may nest this deep here. The loader has no limit; more than three levels have not been seen."""
 
@@ -111,6 +114,9 @@ def _parse_intermediate(node: Node, contract: Contract) -> Intermediate | None:
 def parse_passes(node: Node, around: Surroundings, enclosing: tuple[str, ...] = ()) -> tuple[Pass | RepeatGroup, ...]:
     """A list of passes and repeat groups; ``enclosing`` are the index names of the groups around it."""
     if expect_list(node, "passes") is None:
+        return ()
+    if isinstance(node.value, list) and len(node.value) > MAX_PASSES:
+        node.fail("limit-passes", f"{len(node.value)} passes in one list; {MAX_PASSES} are the limit")
         return ()
     parsed: list[Pass | RepeatGroup] = []
     for index, item in enumerate(node.elements()):

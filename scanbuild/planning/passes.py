@@ -33,7 +33,7 @@ from scanbuild.planning.types import BoundTensor
 from scanbuild.planning.uniforms import describe, number_text
 from scanbuild.planning.wgsl import Declaration, check_structs, declarations, strip_comments
 
-PASS_WORK: Final = 800
+PASS_WORK: Final = 1400
 """What planning one pass counts for beside its evaluations, in the units of their work."""
 
 NEW_PASS_WORK: Final = 1 << 14

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scanbuild.errors import LoadError
 from scanbuild.package.manifest import check_manifest, parse_manifest, read_manifest
 from scanbuild.package.metadata import parse_metadata
+from scanbuild.package.passes import MAX_PASSES
 from scanbuild.package.report import MAX_FINDINGS
 from tests.package.building import BASE, PASS, edited
 from tests.package.test_corpus_load import ENTRIES
@@ -93,6 +94,14 @@ def test_a_manifest_deeper_than_any_text_is_refused_in_words() -> None:
         value = [value]
     _, problems = parse_manifest(edited(BASE, {"onnx": value}))
     assert [problem.rule for problem in problems] == ["limit-depth"]
+
+
+@pytest.mark.parametrize(("count", "rules"), [(MAX_PASSES, []), (MAX_PASSES + 1, ["limit-passes"])])
+def test_a_variant_has_so_many_passes_and_no_more(count: int, rules: list[str]) -> None:
+    variant = BASE["variants"][0]
+    passes = [{**variant["passes"][0], "id": f"p{index}"} for index in range(count)]
+    _, problems = parse_manifest({**BASE, "variants": [{**variant, "passes": passes}]})
+    assert [problem.rule for problem in problems] == rules
 
 
 def test_no_more_problems_are_listed_than_anyone_reads() -> None:

@@ -57,7 +57,7 @@ def many_passes(manifest: dict[str, Any], chance: random.Random) -> None:
     passes = _passes(manifest)
     if passes and isinstance(passes[0], dict):
         first = passes[0]
-        passes[:] = [{**first, "id": f"p{index}"} for index in range(chance.choice([100, 3_000]))]
+        passes[:] = [{**first, "id": f"p{index}"} for index in range(chance.choice([100, 1_500, 3_000]))]
 
 
 def wide_grid(manifest: dict[str, Any], chance: random.Random) -> None:
@@ -105,7 +105,7 @@ def kept_derives(manifest: dict[str, Any], chance: random.Random) -> None:
 
 def many_clauses(manifest: dict[str, Any], chance: random.Random) -> None:
     clause = chance.choice(["numel(fill(1, 1000000)) > 0", "true", "1 < 2", "(" * 100 + "true" + ")" * 100])
-    manifest["when"] = [clause] * chance.choice([100, 3_000])
+    manifest["when"] = [clause] * chance.choice([100, 1_500, 3_000])
 
 
 def many_unknown(manifest: dict[str, Any], chance: random.Random) -> None:
@@ -132,7 +132,7 @@ def many_bindings(manifest: dict[str, Any], chance: random.Random) -> None:
 
 
 def many_ports(manifest: dict[str, Any], chance: random.Random) -> None:
-    ports = {f"p{index}": {"dtype": "float32", "optional": True} for index in range(chance.choice([100, 3_000]))}
+    ports = {f"p{index}": {"dtype": "float32", "optional": True} for index in range(chance.choice([100, 1_500, 3_000]))}
     manifest["inputs"] = {**(manifest.get("inputs") or {}), **ports}
 
 
