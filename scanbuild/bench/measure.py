@@ -26,6 +26,8 @@ DEVICE_CACHE: Final = 128 << 20
 SOFTWARE_CACHE: Final = 8 << 20
 """The same of a software adapter, whose time for larger amounts is better spent."""
 
+SOFTWARE_MEMORY: Final = 2 << 30
+
 HEAT_S: Final = 5e-3
 """Seconds of untimed work in each round, about what the host takes to prepare one of short calls."""
 
@@ -256,6 +258,12 @@ class _Bench:
         largest = max([spec.size for spec in specs.values()] + [self.copy.bytes_moved // 2])
         most = int(runner.engine.record.limits["maxBufferSize"])
         slices = slices_for(footprint(specs), runner.cache_bytes, largest, most)
+        whole = slices * (footprint(specs) + self.copy.bytes_moved)
+        if runner.engine.software and whole > SOFTWARE_MEMORY:
+            raise TooLargeError(
+                f"its tensors and those of the copy take {whole} bytes, which a software adapter takes of this "
+                f"machine's memory; {SOFTWARE_MEMORY} are the limit there"
+            )
         self.memory = Memory(runner.engine, slices)
         self.candidates = candidates.plans
 

@@ -12,6 +12,7 @@ import click
 
 from scanbuild.commands.bench_tables import present, present_comparison, present_tuning
 from scanbuild.commands.console import Console, check_writable, counted, printable, write_report
+from scanbuild.commands.faults import INTERRUPTED
 from scanbuild.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class BenchRun:
         self.options = options
         self.root: Path = options["root"]
         self.other: Path | None = options["other"]
+        self.interrupted = False
 
     def run(self) -> int:
         """Measure, present, write; the exit status."""
@@ -63,10 +65,12 @@ class BenchRun:
         failed = any(item.status in _FAILING for item in outcomes)
         if self.options["tune"]:
             present_tuning(self.console, choices)
-        if source is not None:
+        if source is not None and not self.interrupted:
             self._write_defaults(source, manifest, choices)
         if baseline is not None:
             failed |= self._has_regressed(report, baseline)
+        if self.interrupted:
+            return INTERRUPTED
         if any(item.status == "missing" for item in outcomes):
             return 3
         return 1 if failed else 0
@@ -146,7 +150,7 @@ class BenchRun:
 
         kind: Any = "sweep" if self.options["tune"] else "variants" if self.options["all_variants"] else "selected"
         found = tuple(self._outcomes(session, [(Job(index=case.index, kind=kind), case.name) for case in chosen]))
-        if kind != "sweep":
+        if kind != "sweep" or self.interrupted:
             return found, ()
         reached: dict[str, list[Case]] = {}
         tuned: dict[str, set[str]] = {}
@@ -169,6 +173,7 @@ class BenchRun:
         from rich.console import Console as RichConsole
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+        from scanbuild.bench.report import Outcome
         from scanbuild.bench.session import outcomes
 
         plain = os.environ.get("NO_COLOR") or os.environ.get("CI") or not sys.stderr.isatty()
@@ -187,9 +192,16 @@ class BenchRun:
                     bar.update(task, description=printable(name))
                     yield job, name
 
-            for item in outcomes(session, announced()):
-                yield item
-                bar.advance(task)
+            done = 0
+            try:
+                for item in outcomes(session, announced()):
+                    yield item
+                    bar.advance(task)
+                    done += 1
+            except KeyboardInterrupt:
+                # What was measured may have taken long; it is shown before the command ends.
+                self.interrupted = True
+                yield from (Outcome(name=name, status="missing", message="interrupted") for _, name in jobs[done:])
 
     def _report(self, ready: "Ready", found: "tuple[Outcome, ...]") -> "BenchReport":
         from scanbuild.bench.report import BenchReport

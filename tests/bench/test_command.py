@@ -159,6 +159,25 @@ def test_a_lost_adapter_ends_the_run_with_what_was_measured(here, bench, tmp_pat
     assert report["notMeasured"][0]["status"] == "missing"
 
 
+def test_an_interrupted_run_shows_and_writes_what_was_measured(here, bench, tmp_path: Path, monkeypatch):
+    write_bench(tmp_path, manifest(), TWO)
+    real = Session.run
+
+    def run(self, job, name):
+        if job.index:
+            raise KeyboardInterrupt
+        return real(self, job, name)
+
+    monkeypatch.setattr(Session, "run", run)
+    status, out, err = bench(*FAST, "--json", "report.json")
+    assert status == 130
+    assert "1 case measured on" in out
+    assert "interrupted" in err
+    report = read(tmp_path / "report.json")
+    assert [item["name"] for item in report["cases"]] == ["small"]
+    assert [item["message"] for item in report["notMeasured"]] == ["interrupted"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from scanbuild.bench import measure
 from scanbuild.bench.measure import BenchRunner, moved_by
 from scanbuild.bench.packages import open_subject, read_cases, tuned
 from scanbuild.bench.tuning import play_off, players, sweep
@@ -138,6 +139,17 @@ def test_a_shape_beyond_the_device_is_skipped_before_anything_is_allocated(
     assert "tensor" in found.message
     assert "x" in found.message
     assert str(2**30) in found.message
+
+
+def test_a_software_adapter_is_not_given_all_memory_of_the_machine(engine: Engine, tmp_path: Path, monkeypatch):
+    if not engine.software:
+        pytest.skip("this is about software adapters")
+    write_bench(tmp_path, manifest(), [bench_case("large", [1 << 24])])
+    monkeypatch.setattr(measure, "SOFTWARE_MEMORY", 1 << 27)
+    runner, cases = opened(engine, tmp_path)
+    found = runner.run(cases["large"])
+    assert found.status == "skipped"
+    assert str(1 << 28) in found.message
 
 
 def test_a_shader_that_does_not_compile_fails_its_case_and_no_other(engine: Engine, tmp_path: Path):
