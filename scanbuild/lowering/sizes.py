@@ -91,12 +91,13 @@ class Size:
         return total
 
     def __str__(self) -> str:
-        """As people, and the loader's expressions, write it: ``2 * batch * heads + 1``."""
-        words = [
-            " * ".join([*([] if factor == 1 and monomial else [str(factor)]), *monomial])
-            for monomial, factor in reversed(self.terms)
-        ]
-        return " + ".join(words) or "0"
+        """As people, and the loader's expressions, write it: ``2 * batch * heads - 1``. Only a number has a sign."""
+        words = [(factor, " * ".join(_factors(monomial, abs(factor)))) for monomial, factor in reversed(self.terms)]
+        added = [word for factor, word in words if factor > 0]
+        taken = [word for factor, word in words if factor < 0]
+        if self.number is not None and taken:
+            return f"-{taken[0]}"
+        return " - ".join([" + ".join(added) or "0", *taken])
 
 
 def product(sizes: "tuple[Size, ...] | list[Size]") -> Size:
@@ -105,6 +106,10 @@ def product(sizes: "tuple[Size, ...] | list[Size]") -> Size:
     for size in sizes:
         total = total * size
     return total
+
+
+def _factors(monomial: Monomial, factor: int) -> list[str]:
+    return [*([] if factor == 1 and monomial else [str(factor)]), *monomial]
 
 
 def _sum(

@@ -185,7 +185,7 @@ def test_what_is_cut_off_must_be_there():
     ]
     constants = [tensor("from", [1], "int64"), tensor("to", [2**62], "int64")]
     scan = compare(scan_model(body(nodes, initializers=constants), GIVEN, 1), FEEDS)
-    assert [str(size) for size in scan.nonnegative] == ["lanes + -1"]
+    assert [str(size) for size in scan.nonnegative] == ["lanes - 1"]
 
 
 def test_a_model_without_states_or_without_outputs_is_read():
@@ -223,3 +223,40 @@ def test_version_8_knows_no_sizes_yet():
     )
     scan = compare(model, {"a": floats(2, 3), "xs": floats(2, 4, 3)})
     assert [[str(size) for size in port.shape] for port in scan.inputs] == [["batch", "n"], ["batch", "steps", "n"]]
+
+
+def test_constants_of_every_form_are_read():
+    nodes = [
+        node("Constant", "", "f", value_float=0.5),
+        node("Constant", "", "fs", value_floats=[1.0, 2.0, 3.0]),
+        node("Constant", "", "i", value_int=1),
+        node("Constant", "", "is", value_ints=[3, 1]),
+        node("Constant", "", "h", value=tensor("", [[1], [2], [3]])),
+        node("ConstantOfShape", "is", "zeros"),
+        node("ConstantOfShape", "is", "sevens", value=tensor("", [7], "float32")),
+        node("Range", "first last i", "count"),
+        node("Cast", "count", "counted", to=1),
+        node("Sum", "h zeros sevens", "column"),
+        node("Squeeze", "column axis", "flat"),
+        node("Sum", "f fs flat counted", "all"),
+        node("Mul", "x all", "y"),
+        node("Add", "s y", "t"),
+        node("Identity", "t", "z"),
+    ]
+    constants = [tensor("first", 2, "int64"), tensor("last", 5, "int64"), tensor("axis", [1], "int64")]
+    scan = compare(scan_model(body(nodes, initializers=constants), GIVEN, 1), FEEDS)
+    assert operations(scan) == ["mul", "add"]
+
+
+def test_a_range_up_to_a_size_counts():
+    nodes = [
+        node("Shape", "x", "shape"),
+        node("Squeeze", "shape", "n"),
+        node("Range", "zero n one", "count"),
+        node("Range", "one n one", "rest"),
+        node("Cast", "count", "c", to=1),
+        node("Add", "s c", "t"),
+        node("Identity", "rest", "z"),
+    ]
+    constants = [tensor("zero", 0, "int64"), tensor("one", 1, "int64")]
+    compare(scan_model(body(nodes, initializers=constants), GIVEN, 1), FEEDS)

@@ -20,6 +20,20 @@ def test_a_size_is_divided_only_where_nothing_is_left_over():
     assert product([n, Size.of(2), m]).at({"n": 3, "m": m + 1}) == m * 6 + 6
 
 
+def test_a_size_is_written_as_people_write_it():
+    n, m = Size.of("n"), Size.of("m")
+    written = [n * m * 2 + 1, n - 1, m - n * 2, n * -1, Size.of(-3), Size(), n * n - n - 4]
+    assert [str(size) for size in written] == [
+        "2 * m * n + 1",
+        "n - 1",
+        "m - 2 * n",
+        "0 - n",
+        "-3",
+        "0",
+        "n * n - n - 4",
+    ]
+
+
 def test_equal_symbols_become_one_and_the_better_name_stays():
     symbols = Symbols()
     (outer,) = named(symbols, "lanes")
