@@ -21,6 +21,7 @@ help:
 	@echo "make test-long    the tests that take minutes"
 	@echo "make bench-planner  how long loading, checking and planning take"
 	@echo "make bench-verify   how long verify takes for 500 tiny cases"
+	@echo "make bench-lower  how long lowering a model takes"
 	@echo "make lint         ruff and mypy"
 	@echo "make format       let ruff rewrite the Python files"
 	@echo "make swiftshader  add a second WebGPU engine for the tests (Dawn on SwiftShader)"
@@ -43,6 +44,9 @@ bench-planner: $(READY)
 
 bench-verify: $(READY) $(ADAPTER)
 	$(BIN)/python tools/bench_verify.py
+
+bench-lower: $(TEST_READY)
+	$(BIN)/python tools/bench_lower.py
 
 lint: $(TEST_READY)
 	$(BIN)/ruff check .
