@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from scanbuild.errors import CallError, NoAdapterError
+from scanbuild.gpu.browser import open_hub
 from scanbuild.gpu.browser.engine import BrowserEngine
 from scanbuild.gpu.browser.jobjson import job_from_json
 from scanbuild.gpu.browser.server import Server
-from scanbuild.gpu.browser.settings import ServerSettings
+from scanbuild.gpu.browser.settings import HubSettings, ServerSettings
 from scanbuild.gpu.interface import Job
 from scanbuild.gpu.layout import Setup, lay_out
 from tests.browser.jobs import ADAPTER, DEVICE, FakePage
@@ -266,6 +267,23 @@ def test_a_browser_that_gives_no_device_is_no_adapter(server: Server):
             page.send("refused", {"message": "no more devices"})
         assert isinstance(outcome[0], NoAdapterError)
         assert "the browser gives no device: no more devices" in str(outcome[0])
+
+
+def test_a_browser_that_gives_no_device_is_told_of_and_the_next_one_is_waited_for():
+    notices: list[str] = []
+    with open_hub(HubSettings(notice=notices.append)) as hub, FakePage(hub.server) as bad, FakePage(hub.server) as good:
+        bad.hello(id="bad")
+        bad.receive("wait")
+        good.hello(id="good")
+        with doing(lambda: hub.next_engine(10.0)) as outcome:
+            bad.receive("open")
+            bad.send("refused", {"message": "no more devices"})
+            assert "no more devices" in bad.receive("end").body["detail"]
+            good.receive("open")
+            good.send("device", DEVICE)
+        assert isinstance(outcome[0], BrowserEngine)
+        assert outcome[0].visitor.identity == "good"
+    assert notices[0].startswith("A browser came that is not used: the browser gives no device: no more devices")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Everything that brings browsers here: the server, and a headless browser of this machine if one is asked for."""
 
+import time
 from types import TracebackType
 from typing import Final, Self
 
@@ -43,14 +44,23 @@ class Hub:
         return self._browser
 
     def next_engine(self, limit_s: float) -> BrowserEngine:
-        """The device of the next page that comes; NoAdapterError if none comes in time, or it gives no device."""
+        """The device of the next page that comes; NoAdapterError if none comes in time.
+
+        A page that gives no device is told of, and the next one is waited for, unless its browser was launched.
+        """
         if self.settings.launch is not None:
             self._launch(self.settings.launch)
             limit_s = LAUNCH_LIMIT_S
-        visitor = self.server.next_visitor(limit_s)
-        if visitor is None:
-            raise NoAdapterError(Problem(message=f"no browser came within {limit_s:g} s", hint=f"open {self.url}"))
-        return BrowserEngine(visitor)
+        end = time.monotonic() + limit_s
+        while (visitor := self.server.next_visitor(end - time.monotonic())) is not None:
+            try:
+                return BrowserEngine(visitor)
+            except NoAdapterError as error:
+                self.server.part(visitor, ending("This browser is not used", str(error), good=False))
+                if self.settings.launch is not None:
+                    raise
+                self.settings.notice(f"A browser came that is not used: {error}")
+        raise NoAdapterError(Problem(message=f"no browser came within {limit_s:g} s", hint=f"open {self.url}"))
 
     def revive(self, engine: BrowserEngine, limit_s: float = RETURN_LIMIT_S) -> None:
         """Make an engine usable again that is lost; NoAdapterError if that cannot be.
@@ -65,9 +75,7 @@ class Hub:
     def part(self, engine: BrowserEngine, headline: str, detail: str, *, good: bool) -> None:
         """Tell a page how it ended. It is not asked again, even if it comes back."""
         engine.close()
-        self.server.part(
-            engine.visitor, Message(kind="end", body={"headline": headline, "detail": detail, "good": good})
-        )
+        self.server.part(engine.visitor, ending(headline, detail, good=good))
 
     def close(self) -> None:
         """End the browser that was launched, and listen no more. A second call does nothing."""
@@ -80,3 +88,8 @@ class Hub:
             # The name lets a page of a browser that was started anew go on as the one before it.
             self._browser = Browser(program, f"{self.url}#{_LAUNCHED}", software=self.settings.software)
             self._browser.start()
+
+
+def ending(headline: str, detail: str, *, good: bool) -> Message:
+    """The last words to a page."""
+    return Message(kind="end", body={"headline": headline, "detail": detail, "good": good})
