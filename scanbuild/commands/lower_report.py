@@ -80,6 +80,8 @@ def _reads(item: Report) -> str:
 def _strategy(item: Report) -> tuple[str, list[str]]:
     if not item["applies"]:
         return f"{item['name']}: no, {_reason(item)}", []
+    if "hiddenBy" in item:
+        return f"{item['name']}: it could, but {item['hiddenBy']} takes every call and goes before it", []
     return f"{item['name']}: yes, as the variant {item['variant']}", [f"when {clause}" for clause in item["when"]]
 
 

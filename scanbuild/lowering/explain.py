@@ -5,7 +5,7 @@ from typing import Any
 from scanbuild.lowering.algebra import Recurrence
 from scanbuild.lowering.analysis import Analysis, analyse
 from scanbuild.lowering.dependence import Reads
-from scanbuild.lowering.draft import Draft, Variant
+from scanbuild.lowering.draft import Draft, Refusal
 from scanbuild.lowering.graph import Origin, Port, Scan
 from scanbuild.lowering.heading import formulas
 from scanbuild.lowering.lower import Read
@@ -33,7 +33,7 @@ def explanation(read: Read) -> dict[str, Any]:
             for item in scan.outputs
         ],
         "body": [line.strip() for line in formulas(scan)],
-        "strategies": [_strategy(name, draft) for name, draft in read.drafts.items()],
+        "strategies": [_strategy(name, draft, read) for name, draft in read.drafts.items()],
     }
 
 
@@ -58,16 +58,18 @@ def _update(index: int, analysis: Analysis) -> dict[str, Any]:
     return {"regroups": False, "with": together, "reason": knot.reason, **_origin(knot.origin)}
 
 
-def _strategy(name: str, draft: Draft) -> dict[str, Any]:
-    if isinstance(draft, Variant):
-        return {
-            "name": name,
-            "applies": True,
-            "variant": draft.id,
-            "description": str(draft.entry.get("description", "")),
-            "when": list(draft.entry.get("when", ())),
-        }
-    return {"name": name, "applies": False, "reason": draft.reason, **_origin(draft.origin)}
+def _strategy(name: str, draft: Draft, read: Read) -> dict[str, Any]:
+    if isinstance(draft, Refusal):
+        return {"name": name, "applies": False, "reason": draft.reason, **_origin(draft.origin)}
+    hidden = read.hidden_by(draft)
+    return {
+        "name": name,
+        "applies": True,
+        "variant": draft.id,
+        "description": str(draft.entry.get("description", "")),
+        "when": list(draft.entry.get("when", ())),
+        **({"hiddenBy": hidden.id} if hidden else {}),
+    }
 
 
 def _origin(origin: Origin) -> dict[str, Any]:

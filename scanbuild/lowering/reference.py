@@ -137,19 +137,22 @@ def _literal(value: Array) -> str:
     """An array as a NumPy expression that gives exactly it."""
     dtype = _dtype(str(value.dtype))
     if value.ndim == 0:
-        return f"{dtype}({_number(value.item())})"
-    flat = f"[{', '.join(map(_number, value.reshape(-1).tolist()))}]"
-    first = value.reshape(-1)[:1]
-    if value.size > 1 and bool((value == first).all()) and not (value == 0).any():
-        return f"np.full({value.shape}, {_number(first[0].item())}, {dtype})"
-    made = f"np.array({flat}, {dtype})"
+        return f"{dtype}({_number(value[()])})"
+    flat = value.reshape(-1)
+    if value.size > 1 and bool((flat == flat[0]).all()) and flat[0] != 0:
+        return f"np.full({value.shape}, {_number(flat[0])}, {dtype})"
+    made = f"np.array([{', '.join(map(_number, flat))}], {dtype})"
     return made if value.ndim == 1 else f"{made}.reshape{value.shape}"
 
 
 def _number(value: Any) -> str:
-    if isinstance(value, float) and not np.isfinite(value):
+    """A NumPy scalar, in as few digits as its dtype needs."""
+    if value.dtype.kind != "f":
+        return str(value.item())
+    if not np.isfinite(value):
         return "np.nan" if np.isnan(value) else "np.inf" if value > 0 else "-np.inf"
-    return repr(value)
+    short = float(str(value))
+    return repr(short if value.dtype.type(short) == value else float(value))
 
 
 def _dtype(dtype: str) -> str:
