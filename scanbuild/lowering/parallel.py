@@ -173,11 +173,11 @@ def _pass(scan: Scan, layer: Layer, code: Code, name: str, number: int) -> dict[
         }
     )
     shader = Shader(scan, "", reads=dict(code.reads), writes=dict(code.writes))
-    plain = ("tileThreads", "tileLanes", "tileSteps", "tileFetches", "staged", "elemWords")
+    plain = ("tileThreads", "tileLanes", "tileSteps", "tileFetches", "tileRun", "staged", "elemWords")
     return {
         "id": name.replace("-", "_"),
         "shader": f"{name}.wgsl.jinja",
-        "derive": {key: f"{key}{number + 1}" for key in plain},
+        "derive": {**{key: f"{key}{number + 1}" for key in plain}, "stepQuads": False, "tileTurns": False},
         "bindings": shader.bindings(more, code.text),
         "dispatch": {"workgroups": f"tiles{number + 1} * blocks{number + 1}"},
     }

@@ -65,6 +65,7 @@ def tile_derives(codes: Sequence[Code]) -> dict[str, object]:
         found[f"staged{number}"] = f"scanLanes < {FEW_LANES}" if few.staged else False
         for name, (below, above) in choices.items():
             found[f"{name}{number}"] = below if below == above else f"{below} if scanLanes < {FEW_LANES} else {above}"
+        found[f"tileRun{number}"] = f"1 if staged{number} else tileSteps{number}"
         lanes = f"(tileLanes{number} or max(1, scanLanes))"
         rows = f"(tiles{number} + 2 * groups{number})"
         found |= {
