@@ -32,13 +32,12 @@ from pathlib import Path
 from peer_runners import Shape, serve
 
 from scanbuild import __version__
-from scanbuild.bench.packages import open_subject, read_cases
+from scanbuild.bench.packages import matching_cases, open_subject, read_cases
 from scanbuild.bench.report import Outcome
 from scanbuild.bench.sampling import Settings
 from scanbuild.bench.session import Session, outcomes
 from scanbuild.bench.worker import Job, WorkerSettings
 from scanbuild.cases.casefile import Case
-from scanbuild.cases.report import matching
 
 HERE = Path(__file__).resolve().parent
 TITLES = {
@@ -193,8 +192,9 @@ def document(op_id: str, described: str, columns: Sequence[Column], found: Seque
 
 
 _EXPLANATION = (
-    "GB/s, each input byte counted once and each output byte once; medians. The copy is a WebGPU kernel that moves as "
-    "much, timed beside each case; `of the copy` is the fraction of its speed. A dash: not measured."
+    "GB/s: the bytes of the scan, each input read once and each output written once, over the median time of a call. The "
+    "copy is a WebGPU kernel that moves as much, timed beside each case; `of the copy` is the fraction of its speed. A "
+    "dash: not measured."
 )
 
 
@@ -224,9 +224,7 @@ def main(given: Sequence[str] | None = None) -> int:
     settings = Settings(precision=0.01, budget_s=arguments.seconds)
     manifest = open_subject(arguments.package).manifest
     cases = read_cases(arguments.package, manifest).cases
-    names = [case.name for case in cases]
-    wanted = {name for glob in arguments.case for name in matching(names, glob)} if arguments.case else set(names)
-    chosen = [case for case in cases if case.name in wanted and shape_of(case) is not None]
+    chosen = [case for case in matching_cases(cases, arguments.case) if shape_of(case) is not None]
     shapes = [shape for case in chosen if (shape := shape_of(case)) is not None]
     folders = [arguments.package, *arguments.other]
     name, described, found = run_packages(folders, chosen, arguments, settings)

@@ -1,10 +1,11 @@
 """The packages that are measured, and packages with other values of their tunables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from scanbuild.cases.casefile import CaseFile, read_benches
+from scanbuild.cases.casefile import Case, CaseFile, read_benches
+from scanbuild.cases.report import matching
 from scanbuild.errors import CheckFailedError, InputError, Problem
 from scanbuild.package.fetching import FetchError
 from scanbuild.package.folder import FolderFetch, digest_problems, open_folder, package_folder
@@ -83,6 +84,13 @@ def read_cases(folder: Path, manifest: Manifest) -> CaseFile:
             Problem(message=f"there are no benchmark cases to read: {error}", file=str(file), hint=hint)
         ) from None
     return read_benches(text, str(file), manifest=manifest, foreign=not is_source(folder))
+
+
+def matching_cases(cases: Sequence[Case], patterns: Sequence[str]) -> list[Case]:
+    """The cases that some pattern asks for, all without patterns: by the whole name, else as ``verify -k`` has it."""
+    names = [case.name for case in cases]
+    wanted = {name for pattern in patterns for name in ([pattern] if pattern in names else matching(names, pattern))}
+    return [case for case in cases if not patterns or case.name in wanted]
 
 
 def _is_built(folder: Path) -> bool:

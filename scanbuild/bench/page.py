@@ -14,11 +14,11 @@ _DASHES = ("", "6 3", "2 3")
 
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c2126; --soft: #5b6570; --line: #dde2e7; --panel: #f5f7f9;
-  --s0: #0072b2; --s1: #d55e00; --s2: #008f68; --s3: #b8478f; --s4: #8a6d00; --s5: #2b8cbe; --s6: #6a51a3;
+  --s0: #0072b2; --s1: #d55e00; --s2: #008f68; --s3: #b8478f; --s4: #8a6d00; --s5: #7f4f24; --s6: #6a51a3;
   --s7: #c2185b; --good: #1a7f4b; --fair: #a06a00; --poor: #b3261e; }
 @media (prefers-color-scheme: dark) {
   :root { --paper: #14181c; --ink: #e6eaee; --soft: #9aa6b2; --line: #313941; --panel: #1c2228;
-    --s0: #56b4e9; --s1: #ff8c42; --s2: #2fd6a2; --s3: #e58fc6; --s4: #f0c93a; --s5: #9ad1f5; --s6: #b9a2f0;
+    --s0: #56b4e9; --s1: #ff8c42; --s2: #2fd6a2; --s3: #e58fc6; --s4: #f0c93a; --s5: #d9a46b; --s6: #b9a2f0;
     --s7: #ff7ba6; --good: #4cc38a; --fair: #e5b454; --poor: #ff8a80; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 1080px; padding: 24px 20px 48px; background: var(--paper); color: var(--ink);

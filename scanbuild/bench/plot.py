@@ -8,7 +8,7 @@ from scanbuild.bench.report import BenchReport
 from scanbuild.bench.series import series_of, size_range, size_text, size_ticks
 from scanbuild.errors import InputError, Problem
 
-_COLOURS = ("#0072b2", "#d55e00", "#008f68", "#b8478f", "#8a6d00", "#2b8cbe", "#6a51a3", "#c2185b")
+_COLOURS = ("#0072b2", "#d55e00", "#008f68", "#b8478f", "#8a6d00", "#7f4f24", "#6a51a3", "#c2185b")
 _STYLES = ("-", "--", ":")
 
 

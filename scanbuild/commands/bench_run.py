@@ -107,12 +107,10 @@ class BenchRun:
         )
 
     def _chosen(self, cases: "Sequence[Case]") -> "list[Case]":
-        from scanbuild.cases.report import matching
+        from scanbuild.bench.packages import matching_cases
 
         patterns = self.options["patterns"]
-        names = [case.name for case in cases]
-        wanted = {name for pattern in patterns for name in matching(names, pattern)} if patterns else set(names)
-        chosen = [case for case in cases if case.name in wanted]
+        chosen = matching_cases(cases, patterns)
         if not chosen:
             message = (
                 f"no case matches {' or '.join(map(repr, patterns))}" if patterns else "there are no cases to time"

@@ -265,9 +265,8 @@ class Timer:
         """The clock before and after each run, in ticks."""
 
         def encode(recorder: "_Recorder", queries: Any) -> None:
-            for _ in range(before.times if before is not None else 0):
-                assert before is not None
-                before.load.encode(recorder)
+            if before is not None:
+                _encode_calls(recorder, before.load, before.times)
             _encode_runs(recorder, queries, runs)
 
         return self._stamped(len(runs), encode)
@@ -365,8 +364,7 @@ class _Recorder:
 
 def _encode_runs(recorder: _Recorder, queries: Any, runs: Sequence[Run]) -> None:
     for index, run in enumerate(runs):
-        for _ in range(run.lead_in):
-            run.load.encode(recorder)
+        _encode_calls(recorder, run.load, run.lead_in)
         start = {"query_set": queries, "beginning_of_pass_write_index": 2 * index}
         end = {"query_set": queries, "end_of_pass_write_index": 2 * index + 1}
         if run.load.is_plain:
@@ -379,6 +377,18 @@ def _encode_runs(recorder: _Recorder, queries: Any, runs: Sequence[Run]) -> None
         recorder.encoder.begin_compute_pass(timestamp_writes=start).end()
         for number in range(run.times):
             run.load.encode(recorder, {"timestamp_writes": end} if number == run.times - 1 else None)
+
+
+def _encode_calls(recorder: _Recorder, load: Load, times: int) -> None:
+    """Encode calls that are not timed."""
+    if load.is_plain and times:
+        compute = recorder.encoder.begin_compute_pass()
+        for _ in range(times):
+            load.dispatch(compute)
+        compute.end()
+        return
+    for _ in range(times):
+        load.encode(recorder)
 
 
 def _sections(plan: Plan) -> list[list[int]]:

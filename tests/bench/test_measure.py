@@ -7,7 +7,7 @@ import pytest
 
 from scanbuild.bench import measure
 from scanbuild.bench.measure import BenchRunner, moved_by
-from scanbuild.bench.packages import open_subject, read_cases, tuned
+from scanbuild.bench.packages import matching_cases, open_subject, read_cases, tuned
 from scanbuild.bench.tuning import play_off, players, sweep
 from scanbuild.cases.casefile import Case
 from scanbuild.errors import CheckFailedError, InputError
@@ -245,6 +245,19 @@ def test_a_package_without_benchmark_cases_says_where_they_stand(tmp_path: Path)
     sign(folder)
     with pytest.raises(InputError, match=r"bench\.json.*beside the manifest"):
         read_cases(tmp_path, open_subject(tmp_path).manifest)
+
+
+def test_a_case_is_named_by_its_whole_name_or_by_a_part_of_it():
+    cases = [Case(name=name) for name in ("1x1", "1x100", "2x1 reverse")]
+
+    def names(*patterns: str) -> list[str]:
+        return [case.name for case in matching_cases(cases, patterns)]
+
+    assert names() == ["1x1", "1x100", "2x1 reverse"]
+    assert names("1x1") == ["1x1"]
+    assert names("x1") == ["1x1", "1x100", "2x1 reverse"]
+    assert names("*x1", "REV") == ["1x1", "2x1 reverse"]
+    assert names("none") == []
 
 
 def test_what_a_call_moves_is_every_tensor_once_each_way(engine: Engine, tmp_path: Path):
