@@ -3,6 +3,8 @@
 import http.client
 import socket
 import ssl
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -239,6 +241,28 @@ def test_a_server_that_was_closed_listens_no_more(notices: list[str]):
         pass
 
 
+STRANGERS = """
+import contextlib, socket, sys
+from scanbuild.gpu.browser.server import Server
+from scanbuild.gpu.browser.settings import ServerSettings
+
+for host in ("127.0.0.1", "0.0.0.0"):
+    with Server(ServerSettings(host=host)) as server:
+        for sent in (b"\\x16\\x03\\x01 nothing\\r\\n\\r\\n", b"GET / HTTP/9.9\\r\\nx\\r\\n\\r\\n", b"A" * 100_000, b""):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=5) as stranger:
+                with contextlib.suppress(OSError):
+                    stranger.sendall(sent)
+                    stranger.shutdown(socket.SHUT_WR)
+                    stranger.recv(1000)
+"""
+
+
+def test_what_strangers_send_is_not_shown_in_the_terminal():
+    """In a process of its own, since the test runner catches what is logged."""
+    ran = subprocess.run([sys.executable, "-c", STRANGERS], capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
 def test_the_token_is_long_and_new_each_time():
     tokens = {new_token() for _ in range(50)}
     assert len(tokens) == 50
@@ -267,6 +291,8 @@ def test_an_origin_has_the_host_that_was_asked():
 def test_the_address_to_open_is_one_that_others_can_reach():
     assert (reachable("127.0.0.1"), reachable("::1"), reachable("workshop")) == ("127.0.0.1", "[::1]", "workshop")
     assert reachable("0.0.0.0") != "0.0.0.0"
+    assert reachable("::").startswith("[")
+    assert reachable("::") != "[::]"
     assert is_loopback("127.0.0.1")
     assert is_loopback("localhost")
     assert not is_loopback("0.0.0.0")

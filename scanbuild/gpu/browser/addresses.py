@@ -3,8 +3,8 @@
 import ipaddress
 import socket
 
-# Reserved for documentation: asking for a route to it sends nothing.
-_ELSEWHERE = ("192.0.2.1", 9)
+# Reserved for documentation: asking for a route to them sends nothing.
+_ELSEWHERE = {4: (socket.AF_INET, ("192.0.2.1", 9)), 6: (socket.AF_INET6, ("2001:db8::1", 9))}
 
 
 def is_loopback(host: str) -> bool:
@@ -30,7 +30,9 @@ def reachable(host: str) -> str:
     except ValueError:
         return host
     if address.is_unspecified:
-        address = ipaddress.ip_address(_routed_address() or "127.0.0.1")
+        address = ipaddress.ip_address(
+            _routed_address(address.version) or ("::1" if address.version == 6 else "127.0.0.1")
+        )
     return f"[{address}]" if address.version == 6 else str(address)
 
 
@@ -39,10 +41,11 @@ def host_of(host: str) -> str:
     return reachable(host).strip("[]")
 
 
-def _routed_address() -> str:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(_ELSEWHERE)
+def _routed_address(version: int) -> str:
+    family, elsewhere = _ELSEWHERE[version]
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect(elsewhere)
             return str(probe.getsockname()[0])
-        except OSError:
-            return ""
+    except OSError:
+        return ""

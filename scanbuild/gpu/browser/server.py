@@ -6,6 +6,7 @@ gets the same short refusal. What it hands out is a fixed set of files in memory
 
 import asyncio
 import contextlib
+import logging
 import queue
 import ssl
 import threading
@@ -39,6 +40,10 @@ START_LIMIT_S: Final = 20.0
 CLOSE_LIMIT_S: Final = 2.0
 MOST_PAGES: Final = 16
 OPENED_ONCE_MORE: Final = 4001
+
+_LOG: Final = logging.getLogger("scanbuild.browser")
+_LOG.addHandler(logging.NullHandler())
+_LOG.propagate = False
 _LONGEST_NAME: Final = 64
 _LONGEST_REASON: Final = 120
 
@@ -141,7 +146,9 @@ class Server:
         app = web.Application(client_max_size=1024)
         app.router.add_route("*", "/{path:.*}", self._answer)
         app.on_response_prepare.append(_add_headers)
-        self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
+        # Whatever strangers send is no news for whoever runs this.
+        self._loop.set_exception_handler(lambda _loop, context: _LOG.debug("%s", context))
+        self._runner = web.AppRunner(app, access_log=None, logger=_LOG, handle_signals=False, shutdown_timeout=1.0)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self.settings.host, self.settings.port, ssl_context=self._tls())
         await site.start()

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from scanbuild.gpu.browser.messages import Message
 
-MOST_WAITING: Final = 64
+MOST_WAITING: Final = 16
 """So many messages may wait in an inbox; a page that sends more is cut off."""
 
 

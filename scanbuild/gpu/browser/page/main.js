@@ -24,6 +24,7 @@ let done = 0;
 let seen = 0;
 let ended = false;
 let tries = 0;
+let openings = 0;
 
 /** What to do with each kind of message. */
 const actions = {
@@ -33,13 +34,20 @@ const actions = {
 
   async open(body) {
     const from = link;
+    const opening = ++openings;
     view.say("Asking for the GPU …");
     release();
     try {
-      device = await openDevice(body);
-      watch(device, from);
-      runner = new Runner(device);
-      const told = await describeDevice(device);
+      const made = await openDevice(body);
+      const told = await describeDevice(made);
+      if (opening !== openings) {
+        // Asked once more meanwhile, perhaps over another connection.
+        made.destroy();
+        return;
+      }
+      device = made;
+      runner = new Runner(made);
+      watch(made, from);
       view.showDevice(offer, told);
       view.say("Ready", "The terminal sends the cases.");
       from.send("device", told);
