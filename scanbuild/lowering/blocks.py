@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from scanbuild.lowering.sizes import Size
+
 Kind = Literal["function", "loop", "branch", "run"]
 
 _WORD: Final = re.compile(r"(?<!\.)\b[A-Za-z_]\w*")
@@ -105,6 +107,14 @@ class Value:
     @property
     def operand(self) -> str:
         return self.text if self.atomic else f"({self.text})"
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A u32 of the shader: the block it is declared in, and the number that it stays below."""
+
+    block: Block
+    extent: Size
 
 
 def deepest(blocks: "list[Block]") -> Block:

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from scanbuild.lowering import views, wgsl
-from scanbuild.lowering.blocks import Block, Value, deepest
+from scanbuild.lowering import loops, views, wgsl
+from scanbuild.lowering.blocks import Block, Value, Variable, deepest
 from scanbuild.lowering.graph import Node, Origin, Scan, Shape
 from scanbuild.lowering.names import Namer
 from scanbuild.lowering.operations import MAPS
@@ -25,7 +25,6 @@ Index = tuple[Size, ...]
 Load = Callable[["Emitter", Index], Value]
 ZERO: Final = Size()
 _LONG: Final = 72
-_UNROLL: Final = 4
 
 
 class CannotExpressError(Exception):
@@ -35,14 +34,6 @@ class CannotExpressError(Exception):
         super().__init__(reason)
         self.reason = reason
         self.origin = origin
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A u32 of the shader: the block it is declared in, and the number that it stays below."""
-
-    block: Block
-    extent: Size
 
 
 @dataclass(slots=True)
@@ -94,6 +85,8 @@ class Emitter:
             return self._map(node, index)
         if node.operation in views.VIEWS:
             return views.VIEWS[node.operation](self, node, index)
+        if node.operation in loops.LOOPS:
+            return loops.LOOPS[node.operation](self, node, index)
         match node.operation:
             case "constant":
                 return self._constant(node, index)
@@ -103,14 +96,6 @@ class Emitter:
                 source_node = self.nodes[node.inputs[0]]
                 operand = self.operand(self.value(source_node.name, index))
                 return self.made(wgsl.cast_text(operand.operand, source_node.dtype, node.dtype), [operand])
-            case "reduce":
-                return self._reduce(node, index)
-            case "contract":
-                return self._contract(node, index)
-            case "arg":
-                return self._arg(node, index)
-            case "cumulate":
-                return self._cumulate(node, index)
         raise CannotExpressError(f"nothing brings the value of {node.name}", node.origin)
 
     def _map(self, node: Node, index: Index) -> Value:
@@ -154,152 +139,6 @@ class Emitter:
             return self.literal(size.number, node.dtype)
         at = self.index_value(size)
         return self.made(wgsl.cast_text(at.operand, "uint32", node.dtype), [at])
-
-    # Loops
-
-    def _reduce(self, node: Node, index: Index) -> Value:
-        (name,) = node.inputs
-        shape = self.nodes[name].shape
-        axes = [axis for axis in node.attributes["axes"] if shape[axis] != ONE]
-        kind = node.attributes["kind"]
-        if not axes:
-            return self.value(name, index)
-
-        def term(at: Sequence[Size]) -> Value:
-            inner = list(index)
-            for axis, position in zip(axes, at, strict=True):
-                inner[axis] = position
-            return self.value(name, tuple(inner))
-
-        total = self._fold(kind, node, [shape[axis] for axis in axes], term)
-        return self._rounded(total, node)
-
-    def _contract(self, node: Node, index: Index) -> Value:
-        left, right, out = ("".join(node.attributes[side]) for side in ("left", "right", "out"))
-        shapes = [self.nodes[name].shape for name in node.inputs]
-        extents: dict[str, Size] = {}
-        for labels, shape in zip((left, right), shapes, strict=True):
-            for label, size in zip(labels, shape, strict=True):
-                if extents.get(label, ONE) == ONE:
-                    extents[label] = size
-        known = dict(zip(out, index, strict=True))
-        summed = [label for label in extents if label not in out and extents[label] != ONE]
-
-        def term(at: Sequence[Size]) -> Value:
-            here = known | dict(zip(summed, at, strict=True))
-            factors = [
-                self.operand(
-                    self.value(
-                        name,
-                        tuple(ZERO if size == ONE else here[label] for label, size in zip(labels, shape, strict=True)),
-                    )
-                )
-                for name, labels, shape in zip(node.inputs, (left, right), shapes, strict=True)
-            ]
-            wide = _WIDE.get(node.dtype, node.dtype)
-            return self.made(wgsl.map_text("mul", wide, [factor.operand for factor in factors]), factors)
-
-        if not summed:
-            return self._rounded(term(()), node)
-        return self._rounded(self._fold("add", node, [extents[label] for label in summed], term), node)
-
-    def _fold(self, kind: str, node: Node, extents: list[Size], term: Callable[[Sequence[Size]], Value]) -> Value:
-        """A variable that collects terms over loops, the last loop unrolled where that can hide latencies."""
-        scalar = wgsl.SCALARS[node.dtype]
-        total = self.names.take(node.name)
-        outer, *rest = extents
-
-        def collect(at: list[Size], left: list[Size]) -> None:
-            if left:
-                with self.loop("k", left[0]) as variable:
-                    collect([*at, variable], left[1:])
-                return
-            value = self.operand(term(at))
-            self._collect(total, kind, node.dtype, value)
-
-        with self.detached() as body:
-            body.add(f"var {total}: {scalar} = {wgsl.reduction(kind, node.dtype)};")
-            if not rest and kind == "add":
-                self._unrolled(outer, lambda at: collect([at], []))
-            else:
-                collect([], extents)
-        return Value(total, self.place(body), atomic=True, cheap=True)
-
-    def _collect(self, total: str, kind: str, dtype: str, value: Value) -> None:
-        plain = kind in ("add", "mul") and wgsl.SCALARS[dtype] in ("f32", "i32", "u32")
-        if plain:
-            self.block.add(f"{total} {'+' if kind == 'add' else '*'}= {value.text};")
-        else:
-            self.block.add(f"{total} = {wgsl.combine(kind, dtype, total, value.operand)};")
-
-    def _unrolled(self, extent: Size, body: Callable[[Size], None]) -> None:
-        """A loop whose body stands four times in it, with a second loop for what is left over."""
-        number = extent.number
-        if number is not None and number <= _UNROLL:
-            for at in range(number):
-                body(Size.of(at))
-            return
-        whole = number is not None and number % _UNROLL == 0
-        name = self.names.take("k")
-        limit = self.index_value(extent).text
-        variable = Size.of(f"%{name}")
-        if not whole:
-            self.block.add(f"var {name} = 0u;")
-        start = f"var {name} = 0u" if whole else ""
-        bound = f"{name} < {limit}" if whole else f"{name} + {_UNROLL - 1}u < {limit}"
-        with self.inside(f"for ({start}; {bound}; {name} += {_UNROLL}u)", "loop") as block:
-            self.variables[f"%{name}"] = Variable(block, extent)
-            for at in range(_UNROLL):
-                body(variable + at)
-        if not whole:
-            with self.inside(f"for (; {name} < {limit}; {name} += 1u)", "loop") as block:
-                self.variables[f"%{name}"] = Variable(block, extent)
-                body(variable)
-
-    def _rounded(self, value: Value, node: Node) -> Value:
-        if node.dtype == "float16":
-            return self.made(f"half({value.text})", [value])
-        return self.made(wgsl.wrapped(value.text, node.dtype), [value]) if node.dtype in _WIDE else value
-
-    def _arg(self, node: Node, index: Index) -> Value:
-        (name,) = node.inputs
-        axis, kind, last = node.attributes["axis"], node.attributes["kind"], node.attributes["last"]
-        source = self.nodes[name]
-        best, where = self.names.take(f"{node.name}_best"), self.names.take(node.name)
-
-        def at(position: Size) -> Value:
-            return self.value(name, (*index[:axis], position, *index[axis + 1 :]))
-
-        with self.detached() as body:
-            first = at(ZERO)
-            body.add(f"var {best} = {first.text};")
-            body.add(f"var {where} = 0u;")
-            with self.loop("k", source.shape[axis], start=1) as variable:
-                value = self.bind(at(variable), name)
-                compare = {("min", False): "lt", ("max", False): "gt", ("min", True): "le", ("max", True): "ge"}
-                better = wgsl.map_text(compare[kind, bool(last)], source.dtype, (value.text, best))
-                if wgsl.SCALARS[source.dtype] == "f32":
-                    # As in NumPy, NaN goes before everything, and the first (or last) one of several.
-                    better += f" || is_nan({value.text})" if last else f" || (is_nan({value.text}) && !is_nan({best}))"
-                with self.inside(f"if ({better})", "branch") as branch:
-                    branch.add(f"{best} = {value.text};")
-                    branch.add(f"{where} = {self.index_value(variable).text};")
-        return self.made(f"i64_of_u32({where})", [Value(where, self.place(body), True, True)])
-
-    def _cumulate(self, node: Node, index: Index) -> Value:
-        (name,) = node.inputs
-        axis, exclusive, reverse = (node.attributes[key] for key in ("axis", "exclusive", "reverse"))
-        extent, here = self.nodes[name].shape[axis], index[axis]
-        total = self.names.take(node.name)
-        # From one end up to here.
-        first = ZERO if not reverse else here + (1 if exclusive else 0)
-        stop = extent if reverse else here + (0 if exclusive else 1)
-        with self.detached() as body:
-            body.add(f"var {total}: {wgsl.SCALARS[node.dtype]} = {wgsl.reduction('add', node.dtype)};")
-            with self.loop("k", extent, start=first, stop=stop) as variable:
-                value = self.operand(self.value(name, (*index[:axis], variable, *index[axis + 1 :])))
-                self._collect(total, "add", node.dtype, value)
-        return self._rounded(Value(total, self.place(body), atomic=True, cheap=True), node)
 
     # Building
 
@@ -450,9 +289,6 @@ class Emitter:
                 line.parent = target
             target.add(line)
         return target
-
-
-_WIDE: Final = {"float16": "float32", "int8": "int32", "int16": "int32", "uint8": "uint32"}
 
 
 def count(shape: Shape) -> Size:

@@ -4,16 +4,15 @@ A tensor of int64 without elements has a buffer that is too short to be bound. W
 are such tensors, and only the states have to be handed on.
 """
 
-from typing import Any, Final
+from typing import Any
 
 from scanbuild.lowering.blocks import Block
 from scanbuild.lowering.draft import Variant
 from scanbuild.lowering.elements import Emitter, count
 from scanbuild.lowering.graph import Port, Scan
 from scanbuild.lowering.heading import heading
+from scanbuild.lowering.outputs import HEAD, WIDTH
 from scanbuild.lowering.storage import Shader, namer, read_text, write_text
-
-_WIDTH: Final = 64
 
 
 def is_needed(scan: Scan) -> bool:
@@ -37,13 +36,10 @@ def draft(scan: Scan) -> Variant:
     passes, templates = [], {}
     for state in scan.states:
         name = f"copy-{state.before}"
-        main = Block(
-            head=f"@compute @workgroup_size({_WIDTH})\n"
-            "fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32)"
-        )
+        main = Block(head=HEAD)
         emit = Emitter(nodes=scan.by_name, sources={}, names=namer(scan), root=main)
         total = emit.index_value(count(state.initial.shape)).text
-        main.add(f"let element = workgroup_number(workgroup) * {_WIDTH}u + local;")
+        main.add(f"let element = workgroup_number(workgroup) * {WIDTH}u + local;")
         main.add(Block(head=f"if (element >= {total})", kind="branch", lines=["return;"]))
         main.add(write_text(state.final, "element", read_text(state.initial, "element")))
         text = main.render()
@@ -61,7 +57,7 @@ def draft(scan: Scan) -> Variant:
                 "id": name.replace("-", "_"),
                 "shader": f"{name}.wgsl.jinja",
                 "bindings": shader.bindings((), text),
-                "dispatch": {"threads": str(count(state.initial.shape)), "workgroupSize": _WIDTH},
+                "dispatch": {"threads": str(count(state.initial.shape)), "workgroupSize": WIDTH},
             }
         )
     results = " + ".join(f"numel(shapes.{port.name})" for port in scan.results)

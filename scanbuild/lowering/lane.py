@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from scanbuild.lowering.blocks import Block, Value
+from scanbuild.lowering.blocks import Block, Value, Variable
 from scanbuild.lowering.dependence import needed, reads_of
 from scanbuild.lowering.draft import Draft, Refusal, Variant
 from scanbuild.lowering.elements import (
@@ -18,19 +18,18 @@ from scanbuild.lowering.elements import (
     Emitter,
     Index,
     Load,
-    Variable,
     count,
     targets,
     use_counts,
 )
 from scanbuild.lowering.graph import Origin, Output, Scan, Shape, State
 from scanbuild.lowering.heading import heading
+from scanbuild.lowering.outputs import HEAD, WIDTH, map_pass, store_output
 from scanbuild.lowering.sizes import ONE, Size
 from scanbuild.lowering.storage import SIZES, Shader, mentioned, namer, reader, shape_text, step_sources, write_text
 from scanbuild.lowering.tracing import Read, trace
 
 PRIORITY: Final = 30
-_LANES: Final = 64
 _MOST_BUFFERS: Final = 8
 _BATCH: Final = 4
 _LARGE_BODY: Final = 40
@@ -207,7 +206,7 @@ class _Walk:
         self.scan, self.group, self.places, self.name = scan, group, places, name
         self.states = [scan.states[number] for number in group.states]
         self.outputs = [scan.outputs[number] for number in group.outputs]
-        self.main = Block(head=_HEAD)
+        self.main = Block(head=HEAD)
         self.names = namer(scan)
         self.registers = {state.before: self.names.take(state.before) for state in self.states}
         self.step = Size.of("%step")
@@ -236,7 +235,7 @@ class _Walk:
             "id": self.name.replace("-", "_"),
             "shader": f"{self.name}.wgsl.jinja",
             "bindings": shader.bindings((), text),
-            "dispatch": {"threads": str(count(lanes)), "workgroupSize": _LANES},
+            "dispatch": {"threads": str(count(lanes)), "workgroupSize": WIDTH},
         }
         return entry, shader.text(text, tables=self.emit.tables.values())
 
@@ -264,7 +263,7 @@ class _Walk:
 
     def _find_lane(self) -> None:
         main, lanes = self.main, self.group.lanes
-        main.add(f"let lane = workgroup_number(workgroup) * {_LANES}u + local;")
+        main.add(f"let lane = workgroup_number(workgroup) * {WIDTH}u + local;")
         main.add(Block(head=f"if (lane >= {self._size(count(lanes))})", kind="branch", lines=["return;"]))
         self.lane = self.emit.unravel("lane", lanes, main, "lane")
         self.renamed = {
@@ -394,55 +393,3 @@ class _Walk:
                 self.main.add(Block(head=f"if ({test})", kind="branch", lines=[line]))
             else:
                 self.main.add(line)
-
-
-_HEAD: Final = (
-    f"@compute @workgroup_size({_LANES})\n"
-    "fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32)"
-)
-
-
-def store_output(
-    emit: Emitter, scan: Scan, output: Output, index: Index, step: Size, known: Value | None = None
-) -> None:
-    """Compute an element of an output's value in a step, if it is not known, and store it."""
-    value = known or emit.operand(emit.value(output.node, index))
-    position = scan.steps - 1 - step if output.prepend else step
-    whole = (*index[: output.axis], position, *index[output.axis :])
-    at = emit.index_value(emit.address(whole, output.port.shape))
-    emit.block.add(write_text(output.port, at.text, value.text))
-
-
-def map_pass(scan: Scan, output: Output, name: str) -> tuple[dict[str, Any], str]:
-    """An output that depends on no state: an invocation an element, whatever its step."""
-    main, names, shape = Block(head=_HEAD), namer(scan), output.port.shape
-    emit = Emitter(nodes=scan.by_name, sources={}, names=names, root=main, uses=use_counts(scan.nodes, targets(scan)))
-    main.add(f"let element = workgroup_number(workgroup) * {_LANES}u + local;")
-    total = emit.index_value(count(shape)).text
-    main.add(Block(head=f"if (element >= {total})", kind="branch", lines=["return;"]))
-    index = emit.unravel("element", shape, main, "i")
-    position = index[output.axis]
-    step = scan.steps - 1 - position if output.prepend else position
-    emit.sources = step_sources(scan, step)
-    inner = (*index[: output.axis], *index[output.axis + 1 :])
-    store_output(emit, scan, output, inner, step)
-    main.prune()
-    text = main.render()
-    notes = [
-        "Layout: the output is row-major; neighbouring invocations write neighbouring elements.",
-        "Algorithm: no element depends on another step, so all are computed at once.",
-        "Assumptions: indices of elements fit 32 bits.",
-    ]
-    shader = Shader(
-        scan,
-        heading(scan, f"The scan output {output.port.name}, which depends on no state.", notes, [output.node]),
-        reads=mentioned(scan, text),
-        writes={output.port.name: output.port},
-    )
-    entry = {
-        "id": name.replace("-", "_"),
-        "shader": f"{name}.wgsl.jinja",
-        "bindings": shader.bindings((), text),
-        "dispatch": {"threads": str(count(shape)), "workgroupSize": _LANES},
-    }
-    return entry, shader.text(text, tables=emit.tables.values())

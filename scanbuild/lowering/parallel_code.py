@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from scanbuild.lowering.algebra import Recurrence
-from scanbuild.lowering.blocks import Block, Value
-from scanbuild.lowering.elements import ZERO, CannotExpressError, Emitter, Index, Load, Variable, use_counts
+from scanbuild.lowering.blocks import Block, Value, Variable
+from scanbuild.lowering.elements import ZERO, CannotExpressError, Emitter, Index, Load, use_counts
 from scanbuild.lowering.graph import Element, Node, Origin, Output, Port, Scan, Shape, State
 from scanbuild.lowering.parallel_monoids import loaded, monoid
 from scanbuild.lowering.sizes import ONE, Size, product

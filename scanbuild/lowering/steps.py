@@ -13,21 +13,16 @@ from scanbuild.lowering.draft import Draft, Refusal, Variant
 from scanbuild.lowering.elements import CannotExpressError, Emitter, Index, Load, count, targets, use_counts
 from scanbuild.lowering.graph import Output, Scan, Shape, State
 from scanbuild.lowering.heading import heading
-from scanbuild.lowering.lane import map_pass, store_output
+from scanbuild.lowering.outputs import HEAD, WIDTH, map_pass, store_output
 from scanbuild.lowering.schedule import Group, Schedule, reach, schedule, wanted_of
 from scanbuild.lowering.sizes import Size
 from scanbuild.lowering.storage import Shader, at_most, mentioned, namer, reader, step_sources, write_text
 
 PRIORITY: Final = 10
-_WIDTH: Final = 64
 _MOST_PASSES: Final = 131072
 _MOST_STEPS: Final = 65535
 _MOST_BUFFERS: Final = 8
 _ATTEMPTS: Final = 30
-_HEAD: Final = (
-    f"@compute @workgroup_size({_WIDTH})\n"
-    "fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32)"
-)
 _SCRATCH: Final = {"f32": "float32", "i32": "int32", "u32": "uint32", "bool": "uint32", "vec2<u32>": "uint32"}
 _TURN: Final = {
     "name": "turn",
@@ -175,7 +170,7 @@ class _Passes:
     # Passes
 
     def _emitter(self, step: Size | None) -> tuple[Block, Emitter]:
-        scan, main = self.scan, Block(head=_HEAD)
+        scan, main = self.scan, Block(head=HEAD)
         names = namer(scan)
         for scratch in (*self.kept.values(), *self.stored.values()):
             names.take(scratch.name)
@@ -212,7 +207,7 @@ class _Passes:
         return count(state.initial.shape) * Size.of("%following" if following else "%now")
 
     def _begin(self, emit: Emitter, main: Block, shape: Shape) -> Index:
-        main.add(f"let element = workgroup_number(workgroup) * {_WIDTH}u + local;")
+        main.add(f"let element = workgroup_number(workgroup) * {WIDTH}u + local;")
         total = emit.index_value(count(shape)).text
         main.add(Block(head=f"if (element >= {total})", kind="branch", lines=["return;"]))
         return emit.unravel("element", shape, main, "i")
@@ -309,5 +304,5 @@ class _Passes:
             "id": name[:60].replace("-", "_"),
             "shader": file,
             "bindings": shader.bindings(more, text),
-            "dispatch": {"threads": str(count(shape)), "workgroupSize": _WIDTH},
+            "dispatch": {"threads": str(count(shape)), "workgroupSize": WIDTH},
         }

@@ -79,7 +79,7 @@ def step_sources(scan: Scan, step: Size) -> dict[str, Load]:
 
 def mentioned(scan: Scan, text: str) -> dict[str, Port]:
     """The scan inputs and captures that a shader's text reads."""
-    ports = [item.port for item in (*scan.elements, *scan.captures)]
+    ports = [*(element.port for element in scan.elements), *(capture.port for capture in scan.captures)]
     return {port.name: port for port in ports if re.search(rf"\b{port.name}(\[|_at\()", text)}
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from scanbuild.lowering.blocks import Block, Value
-from scanbuild.lowering.elements import Emitter, Index, Load, Variable
+from scanbuild.lowering.blocks import Block, Value, Variable
+from scanbuild.lowering.elements import Emitter, Index, Load
 from scanbuild.lowering.graph import Node, Origin, Scan
 from scanbuild.lowering.names import Namer
 from scanbuild.lowering.sizes import Size

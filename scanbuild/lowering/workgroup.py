@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from scanbuild.lowering import wgsl
 from scanbuild.lowering.batch import Batch, find_batch
-from scanbuild.lowering.blocks import Block, Value
+from scanbuild.lowering.blocks import Block, Value, Variable
 from scanbuild.lowering.draft import Draft, Refusal, Variant
 from scanbuild.lowering.elements import (
     ZERO,
@@ -18,14 +18,13 @@ from scanbuild.lowering.elements import (
     Emitter,
     Index,
     Load,
-    Variable,
     count,
     targets,
     use_counts,
 )
 from scanbuild.lowering.graph import Scan, Shape
 from scanbuild.lowering.heading import heading
-from scanbuild.lowering.lane import map_pass, store_output
+from scanbuild.lowering.outputs import map_pass, store_output
 from scanbuild.lowering.schedule import Group, Schedule, schedule, wanted_of
 from scanbuild.lowering.sizes import ONE, Size
 from scanbuild.lowering.storage import (
@@ -39,6 +38,7 @@ from scanbuild.lowering.storage import (
     step_sources,
     write_text,
 )
+from scanbuild.lowering.turning import turned_captures, turning_pass
 
 PRIORITY: Final = 20
 _MOST_THREADS: Final = 256
@@ -125,6 +125,9 @@ class _Walk:
             for name in (node.name for node in scan.nodes if node.name in plan.stored)
             if name not in self.after or name in self.fixed
         }
+        self.turned = turned_captures(scan, plan)
+        for item in self.turned:
+            self.names.take(item.name)
         self.emit = Emitter(
             nodes=nodes,
             sources={},
@@ -177,7 +180,14 @@ class _Walk:
         if limits:
             found["requires"] = {"limits": limits}
         found["derive"] = {"threads": self._threads()}
-        passes = [entry]
+        if self.turned:
+            found["intermediates"] = [item.scratch for item in self.turned]
+        passes = []
+        for item in self.turned:
+            turn, name, text = turning_pass(scan, item)
+            templates[name] = text
+            passes.append(turn)
+        passes.append(entry)
         for number in self.plan.maps:
             more, text = map_pass(scan, scan.outputs[number], f"output-{number + 1}{suffix}")
             templates[more["shader"]] = text
@@ -226,7 +236,7 @@ class _Walk:
         entry = {
             "id": "walk",
             "shader": file,
-            "bindings": shader.bindings((), body),
+            "bindings": shader.bindings([item.binding for item in self.turned], body),
             "dispatch": {"workgroups": str(self.batch.size)} if self.batch is not None else {"x": 1},
         }
         return entry, {file: shader.text(body, tables=self.emit.tables.values(), memory=memory)}
@@ -310,7 +320,7 @@ class _Walk:
 
     def _sources(self, step: Size) -> dict[str, Load]:
         scan = self.scan
-        found = step_sources(scan, step)
+        found = step_sources(scan, step) | {item.capture.node: item.load for item in self.turned}
         for name, memory in self.stored.items():
             found[name] = self._load(memory, self.axis(name), None)
         for name, state in self.after.items():
