@@ -69,6 +69,8 @@ class Symbols:
             return left
         if difference.number is not None:
             raise UnequalError
+        if len({factor > 0 for _, factor in difference.terms}) == 1 and 0 not in (left.number, right.number):
+            raise UnequalError  # as d and 2 * d: equal for empty tensors only, which nobody means
         if not self._solve(_without_common(difference)):
             self.equalities.setdefault(difference, (left, right))
         return self.resolve(left)
