@@ -66,13 +66,12 @@ def _collecting(scan: Scan) -> str:
         for item in scan.states
     ]
     outputs = [
-        f"{_code(item.port.name)} has the values of all steps along axis {item.axis}"
+        f"{_code(item.port.name)} collects the values of all steps along axis {item.axis}"
         + (", the last step's first" if item.prepend else "")
         for item in scan.outputs
     ]
-    prime = " (a prime marks the state after the step)" if states else ""
-    without = "Without any steps the states stay as they were and the outputs are empty."
-    return f"{_joined([*states, *outputs])}{prime}. {without}"
+    prime = "A prime marks a state after the step. " if states else ""
+    return f"{prime}{'; '.join([*states, *outputs])}. Without any steps the states stay as they were."
 
 
 def _running(variants: Sequence[Variant]) -> str:

@@ -1,0 +1,38 @@
+"""From an example of the operator's description to a package in dist/, with the commands that a user types."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from scanbuild.commands import main
+from tests.lowering.models import EXAMPLES
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(main, list(arguments))
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path
+
+
+def test_an_example_is_lowered_rendered_verified_and_published(there, engine):
+    (there / "scan.onnx").write_bytes(EXAMPLES["scan9_sum"].data)
+    assert "variants (" in run("lower", "scan.onnx", "--op-id", "my.models.RunningSum")
+    run("check", "templates/my.models.RunningSum")
+    run("render")
+    verified = run("verify", "--all-variants", "--require-coverage")
+    assert "passed" in verified
+    run("publish")
+    published = there / "dist" / "my.models.RunningSum"
+    metadata = json.loads((published / "build" / "webgpu" / "metadata.json").read_text())
+    assert metadata["name"] == "my.models.RunningSum"
+    card = (published / "README.md").read_text()
+    for words in ("`y = s + x_t`", "`s` starts as `init_s` and ends as `final_s`", "`x: float32[t, 2]`", "getKernel"):
+        assert words in card
