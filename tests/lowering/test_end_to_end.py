@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from scanbuild.commands import main
+from scanbuild.resources import data_folder
 from tests.lowering.models import EXAMPLES
 
 
@@ -36,3 +37,11 @@ def test_an_example_is_lowered_rendered_verified_and_published(there, engine):
     card = (published / "README.md").read_text()
     for words in ("`y = s + x_t`", "`s` starts as `init_s` and ends as `final_s`", "`x: float32[t, 2]`", "getKernel"):
         assert words in card
+
+
+def test_the_model_of_the_readme_is_lowered(there):
+    text = (data_folder("schemas").parent / "README.md").read_text(encoding="utf-8")
+    block = next(part for part in text.split("```python\n") if part.startswith("from onnx import parser"))
+    exec(compile(block.split("```")[0], "README.md", "exec"), {})
+    assert "regrouped: linear" in run("lower", "average.onnx", "--explain")
+    assert "(parallel_scan, lane_serial)" in run("lower", "average.onnx", "--op-id", "my.models.Average")
