@@ -192,9 +192,9 @@ def document(op_id: str, described: str, columns: Sequence[Column], found: Seque
 
 
 _EXPLANATION = (
-    "GB/s: the bytes of the scan, each input read once and each output written once, over the median time of a call. The "
-    "copy is a WebGPU kernel that moves as much, timed beside each case; `of the copy` is the fraction of its speed. A "
-    "dash: not measured."
+    "GB/s: the bytes of the scan, each input read once and each output written once, over the median time of a call. "
+    "The copy is a WebGPU kernel that moves as much, timed beside each case; `of the copy` is the fraction of its "
+    "speed. A dash: not measured."
 )
 
 

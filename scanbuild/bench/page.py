@@ -4,7 +4,7 @@ from html import escape
 from math import log2
 
 from scanbuild.bench.report import MICROSECONDS, BenchReport, Measured, Outcome
-from scanbuild.bench.series import Series, label, rate_ticks, series_of, size_range, size_text, size_ticks
+from scanbuild.bench.series import Series, label, rates_of, shares_of, size_range, size_text, size_ticks, value_ticks
 
 _WIDE = (960, 440)
 _NARROW = (400, 400)
@@ -55,7 +55,6 @@ tr.group th { background: var(--panel); font-weight: 600; text-align: left; }
 
 def page(report: BenchReport, described: str) -> str:
     """The page. Whatever comes from a package or a driver is escaped."""
-    lines = series_of(report)
     title = f"Benchmark of {report.packages[0]}"
     clock = "timestamp queries of the device" if report.clock.source == "timestamps" else "batches, by the host's clock"
     notes = [described, f"Times by {clock}. The copy beside the largest case moves {report.copy_rate / 1e9:.4g} GB/s."]
@@ -63,7 +62,7 @@ def page(report: BenchReport, described: str) -> str:
         notes.append("This is a software adapter: its speed says nothing of a GPU's.")
     if len(report.packages) > 1:
         notes.append(f"Compared with {report.packages[1]}; its variants are those called other.")
-    chart = _charts(lines) if report.measured else "<p>Nothing was measured.</p>"
+    chart = _charts(report) if report.measured else "<p>Nothing was measured.</p>"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -74,40 +73,49 @@ def page(report: BenchReport, described: str) -> str:
     )
 
 
-def _charts(lines: list[Series]) -> str:
-    wide = f'<div class="wide">{_chart(lines, *_WIDE)}</div>'
-    narrow = f'<div class="narrow">{_chart(lines, *_NARROW)}</div>'
-    items = "".join(f"<li>{_swatch(item, index)}{escape(item.name)}</li>" for index, item in enumerate(lines))
-    return f'{wide}\n{narrow}\n<ul class="legend">{items}</ul>'
+def _charts(report: BenchReport) -> str:
+    """Throughput, and what it is of the copy's; each for wide and for narrow screens."""
+    rates, shares = rates_of(report), shares_of(report)
+    items = "".join(f"<li>{_swatch(item, index)}{escape(item.name)}</li>" for index, item in enumerate(rates))
+    legend = f'<ul class="legend">{items}</ul>'
+    throughput = _both(rates, "Throughput against size", "GB/s")
+    fractions = _both(shares, "Fraction of the copy against size", "of the copy")
+    return f"{throughput}\n{legend}\n<h2>Fraction of the copy against size</h2>\n{fractions}\n{legend}"
 
 
-def _chart(lines: list[Series], width: int, height: int) -> str:
-    """Bytes moved on a logarithmic axis to the right, GB/s upwards."""
+def _both(lines: list[Series], title: str, unit: str) -> str:
+    wide = f'<div class="wide">{_chart(lines, title, unit, *_WIDE)}</div>'
+    narrow = f'<div class="narrow">{_chart(lines, title, unit, *_NARROW)}</div>'
+    return f"{wide}\n{narrow}"
+
+
+def _chart(lines: list[Series], title: str, unit: str, width: int, height: int) -> str:
+    """Bytes moved on a logarithmic axis to the right, the speed upwards."""
     points = [point for item in lines for point in item.points]
     low, high = size_range(point.size for point in points)
-    rates = rate_ticks(max(point.rate for point in points) / 1e9)
+    values = value_ticks(max(point.value for point in points))
     across, up = width - _LEFT - _RIGHT, height - _TOP - _BOTTOM
 
-    def at(size: float, rate: float) -> tuple[float, float]:
+    def at(size: float, value: float) -> tuple[float, float]:
         x = _LEFT + across * log2(max(size, 1) / low) / log2(high / low)
-        return x, _TOP + up * (1 - rate / 1e9 / (rates[-1] or 1))
+        return x, _TOP + up * (1 - value / values[-1])
 
-    parts = [f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="Throughput against size">']
-    for rate in rates:
-        x, y = at(low, rate * 1e9)
+    parts = [f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{title}">']
+    for value in values:
+        x, y = at(low, value)
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="{y:.1f}" x2="{width - _RIGHT}" y2="{y:.1f}"/>')
-        parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{rate:.4g}</text>')
+        parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{value:.4g}</text>')
     for size in size_ticks(low, high, width // 110):
         x, y = at(size, 0)
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="{_TOP}" x2="{x:.1f}" y2="{y:.1f}"/>')
         parts.append(f'<text x="{x:.1f}" y="{y + 18:.1f}" text-anchor="middle">{size_text(size)}</text>')
     parts.append(f'<text x="{width - _RIGHT}" y="{height - 6}" text-anchor="end">bytes moved a call</text>')
-    parts.append(f'<text x="{_LEFT + 6}" y="{_TOP + 12}">GB/s</text>')
+    parts.append(f'<text x="{_LEFT + 6}" y="{_TOP + 12}">{unit}</text>')
     for index, item in enumerate(lines):
         vertices = " ".join("{:.1f},{:.1f}".format(*at(*vertex)) for vertex in item.line)
         parts.append(f'<polyline {_stroke(item, index)} points="{vertices}"/>')
         for point in () if item.is_roofline else item.points:
-            x, y = at(point.size, point.rate)
+            x, y = at(point.size, point.value)
             parts.append(
                 f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{_colour(index)}">'
                 f"<title>{escape(point.words)}</title></circle>"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from scanbuild.bench.report import BenchReport
-from scanbuild.bench.series import series_of, size_range, size_text, size_ticks
+from scanbuild.bench.series import rates_of, size_range, size_text, size_ticks
 from scanbuild.errors import InputError, Problem
 
 _COLOURS = ("#0072b2", "#d55e00", "#008f68", "#b8478f", "#8a6d00", "#7f4f24", "#6a51a3", "#c2185b")
@@ -31,9 +31,8 @@ def draw(report: BenchReport, described: str, file: Path) -> None:
         figure = figure_class(figsize=(10, 5.5), layout="constrained")
         canvas_class(figure)
         axes = figure.add_subplot()
-        for index, item in enumerate(series_of(report)):
-            sizes, rates = zip(*item.line, strict=True)
-            high = [rate / 1e9 for rate in rates]
+        for index, item in enumerate(rates_of(report)):
+            sizes, high = zip(*item.line, strict=True)
             if item.is_roofline:
                 axes.plot(sizes, high, color="#5b6570", linestyle=(0, (6, 3)), label=_plain(item.name))
                 continue
@@ -42,7 +41,7 @@ def draw(report: BenchReport, described: str, file: Path) -> None:
             axes.plot(sizes, high, color=colour, linestyle=style, label=_plain(item.name))
             axes.plot(
                 [point.size for point in item.points],
-                [point.rate / 1e9 for point in item.points],
+                [point.value for point in item.points],
                 color=colour,
                 linestyle="",
                 marker="o",

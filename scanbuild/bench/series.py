@@ -2,19 +2,20 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from scanbuild.bench.report import BenchReport, Measured, Outcome, setting_text
+from scanbuild.bench.statistics import Summary
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Point:
-    """One case: bytes moved a call, and bytes a second; ``words`` say all of it."""
+    """One case: bytes moved a call, and its speed; ``words`` say all of it."""
 
     size: float
-    rate: float
+    value: float
     words: str
 
 
@@ -28,28 +29,39 @@ class Series:
 
     @property
     def line(self) -> list[tuple[float, float]]:
-        """Size and rate, a vertex for every half of a power of two: medians, since shapes of one size differ."""
+        """Size and speed, a vertex for every half of a power of two: medians, since shapes of one size differ."""
         steps: dict[int, list[Point]] = {}
         for point in self.points:
             steps.setdefault(round(2 * math.log2(max(point.size, 1))), []).append(point)
         return [
-            (median(point.size for point in points), median(point.rate for point in points))
+            (median(point.size for point in points), median(point.value for point in points))
             for _, points in sorted(steps.items())
         ]
 
 
-def series_of(report: BenchReport) -> list[Series]:
-    """The roofline first, then the variants in the order in which they occur."""
+def rates_of(report: BenchReport) -> list[Series]:
+    """Throughput in GB/s: the roofline first, then the variants in the order in which they occur."""
+    return _series(report, lambda outcome, time, _: outcome.rate(time) / 1e9)
+
+
+def shares_of(report: BenchReport) -> list[Series]:
+    """The same as fractions of the copy, which is 1."""
+    return _series(report, lambda _outcome, _time, share: share)
+
+
+def _series(report: BenchReport, value: Callable[[Outcome, Summary, float], float]) -> list[Series]:
     found: dict[str, list[Point]] = {}
     copies = []
     for outcome in report.measured:
         assert outcome.roofline is not None
-        copy = outcome.rate(outcome.roofline.copy)
-        copies.append(
-            Point(size=outcome.bytes_moved, rate=copy, words=f"copy beside {outcome.name}: {rate_text(copy)}")
-        )
+        size, copy = outcome.bytes_moved, outcome.roofline.copy
+        words = f"copy beside {outcome.name}: {rate_text(outcome.rate(copy))}"
+        copies.append(Point(size=size, value=value(outcome, copy, 1.0), words=words))
         for item in outcome.entries:
-            found.setdefault(label(item), []).append(_point(outcome, item))
+            time, share = item.figures.time, item.figures.fraction.median
+            words = f"{outcome.name}, {label(item)}: {rate_text(outcome.rate(time))}, {share:.0%} of the copy"
+            point = Point(size=size, value=value(outcome, time, share), words=words)
+            found.setdefault(label(item), []).append(point)
     lines = [Series(name=name, points=_sorted(points)) for name, points in found.items()]
     return [Series(name="copy (roofline)", points=_sorted(copies), is_roofline=True), *lines]
 
@@ -90,20 +102,12 @@ def size_ticks(low: float, high: float, most: int = 8) -> list[float]:
     raise AssertionError("the steps never end")
 
 
-def rate_ticks(high: float, most: int = 6) -> list[float]:
+def value_ticks(high: float, most: int = 6) -> list[float]:
     """Round numbers from 0 to at least the highest rate."""
     raw = max(high, 1e-12) / most
     magnitude = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * magnitude for factor in (1, 2, 2.5, 5, 10) if factor * magnitude >= raw)
     return [step * index for index in range(math.ceil(high / step - 1e-9) + 1)]
-
-
-def _point(outcome: Outcome, item: Measured) -> Point:
-    rate = outcome.rate(item.figures.time)
-    share = f"{item.figures.fraction.median:.0%} of the copy"
-    return Point(
-        size=outcome.bytes_moved, rate=rate, words=f"{outcome.name}, {label(item)}: {rate_text(rate)}, {share}"
-    )
 
 
 def _sorted(points: Sequence[Point]) -> tuple[Point, ...]:

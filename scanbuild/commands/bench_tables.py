@@ -23,6 +23,7 @@ _BAR = 14
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _GOOD, _FAIR = 0.85, 0.5
 _STEADY = 1.5
+_LARGE, _INCREDIBLE = 1 << 20, 1.25
 _CLOSE = 1.05
 """Within so much of the fastest variant, selection counts as right."""
 
@@ -221,10 +222,23 @@ def _complaints(outcomes: "Sequence[Outcome]") -> Iterator[Problem]:
             yield Problem(message=f"{item.name}: {item.message}", rule="case", hint=hint, stage="own")
         elif item.status == "failed":
             yield Problem(message=f"{item.name}: {item.message}", rule="case", stage="own")
+        yield from _incredible(item)
     missing = [item for item in outcomes if item.status == "missing"]
     if missing:
         names = ", ".join(item.name for item in missing)
         yield Problem(message=f"{missing[0].message}\nNot measured: {names}", rule="adapter", stage="own")
+
+
+def _incredible(outcome: "Outcome") -> Iterator[Problem]:
+    """A warning for what is much faster than a copy, which no kernel can be that reads and writes as much."""
+    if outcome.bytes_moved < _LARGE:
+        return
+    for item in outcome.entries:
+        share = item.figures.fraction.median
+        if share > _INCREDIBLE:
+            hint = "see with scanbuild verify if its results are right, and if the case's bytesMoved is"
+            words = f"{outcome.name}: variant {item.variant} is {share:.1f} times as fast as a copy of as many bytes"
+            yield Problem(message=words, hint=hint, severity="warning", stage="own")
 
 
 def _conditions(report: "BenchReport", described: str, precision: float) -> Iterator[str]:

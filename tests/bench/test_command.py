@@ -137,6 +137,16 @@ def test_a_case_that_no_variant_takes_fails_and_the_others_are_timed(here, bench
     assert "small" in out
 
 
+def test_a_kernel_that_leaves_its_work_undone_is_not_praised(here, bench, tmp_path: Path):
+    idle = variant("idle")
+    idle["passes"][0]["dispatch"] = {"x": 1}
+    write_bench(tmp_path, manifest(idle), [bench_case("large", [1 << 20])])
+    status, _, err = bench(*FAST)
+    assert status == 0
+    assert "warning: large: variant idle is" in err
+    assert "scanbuild verify" in err
+
+
 def test_a_lost_adapter_ends_the_run_with_what_was_measured(here, bench, tmp_path: Path, monkeypatch):
     from scanbuild.errors import NoAdapterError, Problem
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scanbuild.bench.against import compare, parse_share, read_baseline
 from scanbuild.bench.page import page
 from scanbuild.bench.report import Clock, Outcome
-from scanbuild.bench.series import rate_ticks, series_of, size_range, size_text, size_ticks
+from scanbuild.bench.series import rates_of, shares_of, size_range, size_text, size_ticks, value_ticks
 from scanbuild.cases.schema import schema_problems
 from scanbuild.errors import InputError
 from tests.bench.reports import figures, measured, outcome, report
@@ -91,7 +91,7 @@ def test_a_page_shows_every_line_and_every_case():
     text = page(full(), "Some GPU through wgpu")
     for words in ("copy (roofline)", "main", "other (lanes=32)", "other: theirs", "1250 GB/s", "huge", "3.000"):
         assert words in text
-    assert text.count("<polyline") == 4 * 3
+    assert text.count("<polyline") == 4 * 3 * 2
 
 
 def test_names_from_a_package_cannot_become_markup():
@@ -121,10 +121,14 @@ def test_a_picture_without_matplotlib_says_what_to_install(monkeypatch: pytest.M
 
 def test_lines_lead_through_the_medians_of_like_sizes():
     cases = [outcome(f"c{rate}", measured(seconds=1 / rate), moved=1e9) for rate in (10, 20, 90)]
-    copy, only = series_of(report(*cases, outcome("small", moved=1e6)))
+    found = report(*cases, outcome("small", moved=1e6))
+    copy, only = rates_of(found)
     assert copy.is_roofline
-    assert [round(rate / 1e9) for _, rate in only.line] == [1, 20]
+    assert [round(rate) for _, rate in only.line] == [1, 20]
     assert len(only.points) == 4
+    copy, only = shares_of(found)
+    assert [share for _, share in copy.line] == [1, 1]
+    assert [share for _, share in only.line] == [0.8, 0.8]
 
 
 @given(st.integers(1, 2**45), st.integers(1, 2**45), st.integers(1, 9))
@@ -137,8 +141,8 @@ def test_size_ticks_lie_in_their_range_and_are_few(one, other, most):
 
 
 @given(st.floats(1e-9, 1e9))
-def test_rate_ticks_begin_at_zero_and_reach_the_highest(high):
-    ticks = rate_ticks(high)
+def test_value_ticks_begin_at_zero_and_reach_the_highest(high):
+    ticks = value_ticks(high)
     assert ticks[0] == 0
     assert ticks[-1] >= high * (1 - 1e-6)
     assert 2 <= len(ticks) <= 8
