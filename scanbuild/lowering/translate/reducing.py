@@ -43,7 +43,7 @@ def _extreme(call: Call, value: Value, axes: Sequence[int]) -> Value:
     """A bool is the smaller one if it is false."""
     kind = _PLAIN[call.operator]
     if value.dtype == "bool":
-        return call.builder.cast(call.builder.reduce(kind, call.builder.cast(value, "int32"), axes), "bool")
+        return call.builder.cast(call.builder.reduce(kind, call.builder.cast(value, "uint32"), axes), "bool")
     return call.builder.reduce(kind, value, axes)
 
 

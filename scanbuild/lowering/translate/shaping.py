@@ -201,9 +201,9 @@ def _diagonals(call: Call, value: Value, offset: int) -> tuple[Value, Value]:
 @operator("OneHot")
 def one_hot(call: Call) -> Value:
     """Negative indices count from the back; what is out of range gives nothing."""
-    indices, values = call.input(0), call.input(2)
+    values, indices = call.input(2), call.input(0)
     if indices.dtype not in ("int32", "int64"):
-        raise RefusedError(f"its indices are {indices.dtype}", "make them int32 or int64")
+        indices = call.builder.cast(indices, "int64")
     (depth,) = call.known_sizes(1, "its depth")
     axis = call.axis(call.attribute("axis", -1), indices.rank + 1)
     whole = (*indices.shape[:axis], ONE, *indices.shape[axis:])
