@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,21 +42,11 @@ def rewrite(text: str, file: str, manifest: Manifest, choices: Sequence[Choice])
     wishes = _wishes(parse_json(text, file), manifest, choices)
     changes, problems = [], []
     for path, wanted in wishes.items():
-        values = {json.dumps(value) for value in wanted.values()}
         before = value_at(parse_json(text, file), path)
-        if len(values) > 1:
-            told = ", ".join(f"{variant} {json.dumps(value)}" for variant, value in wanted.items())
+        why = _objection(manifest, path, before, wanted)
+        if why is not None:
             line, column = locate(text, path)
-            problems.append(
-                Problem(
-                    message=f"variants share this default and are fastest with different values: {told}",
-                    rule="tune-shared",
-                    hint="give each variant a tunable of its own, then tune again",
-                    path=json_path(path),
-                    severity="warning",
-                    stage="own",
-                ).at(file, line, column)
-            )
+            problems.append(why.at(file, line, column))
             continue
         after = next(iter(wanted.values()))
         if after != before:
@@ -65,6 +55,21 @@ def rewrite(text: str, file: str, manifest: Manifest, choices: Sequence[Choice])
     for path, change in sorted(changes, key=lambda item: -_offset(text, item[0])):
         text = _replaced(text, path, change.after)
     return Rewriting(text=text, changes=tuple(change for _, change in changes), problems=tuple(problems))
+
+
+def _objection(manifest: Manifest, path: Path, before: Json, wanted: Mapping[str, Json]) -> Problem | None:
+    """Why a default stays as it is: its variants do not want the same, or it is no value but what a family fills in."""
+    told = ", ".join(f"{variant} {json.dumps(value)}" for variant, value in wanted.items())
+    if any(manifest.variant(variant).tunables[str(path[-2])] != before for variant in wanted):
+        message = f"this is no value, but a place which its family fills in; fastest are: {told}"
+        hint = "write them into the cases of the family"
+    elif len({json.dumps(value) for value in wanted.values()}) > 1:
+        message = f"variants share this default and are fastest with different values: {told}"
+        hint = "give each variant a tunable of its own, then tune again"
+    else:
+        return None
+    place = json_path(path)
+    return Problem(message=message, rule="tune-default", hint=hint, path=place, severity="warning", stage="own")
 
 
 def _wishes(value: Json, manifest: Manifest, choices: Sequence[Choice]) -> dict[Path, dict[str, Json]]:

@@ -123,3 +123,25 @@ def test_values_of_every_kind_are_written_over_values_of_other_lengths(tmp_path)
     made = {**MADE, "tunables": {"lanes": {"default": 32}, "rows": {"default": 'a "long" text'}}}
     _, result = written(tmp_path, choice("walk", lanes=0.5, rows=True), made=made)
     assert json.loads(result.text)["tunables"] == {"lanes": {"default": 0.5}, "rows": {"default": True}}
+
+
+def family(default: Any) -> dict[str, Any]:
+    """Two variants, narrow and wide, made of one template."""
+    template = variant("{name}", tunables={"rows": {"default": default}})
+    return manifest({"cases": [{"name": "narrow", "rows": 2}, {"name": "wide", "rows": 4}], "variants": [template]})
+
+
+def test_variants_of_one_template_share_its_default(tmp_path):
+    _, same = written(tmp_path / "same", choice("narrow", rows=8), choice("wide", rows=8), made=family(1))
+    assert [(item.path, item.after) for item in same.changes] == [
+        ("$.variants[0].variants[0].tunables.rows.default", 8)
+    ]
+    _, split = written(tmp_path / "split", choice("narrow", rows=8), choice("wide", "rows"), made=family(1))
+    assert split.changes == ()
+    assert "narrow 8, wide 1" in split.problems[0].message
+
+
+def test_a_default_that_the_family_fills_in_is_not_overwritten(tmp_path):
+    text, result = written(tmp_path, choice("narrow", rows=8), made=family("{rows}"))
+    assert (result.text, result.changes) == (text, ())
+    assert "which its family fills in" in result.problems[0].message
