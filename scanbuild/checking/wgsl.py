@@ -115,7 +115,9 @@ class Module:
 
     @cached_property
     def unfolds(self) -> bool:
-        """Whether it takes the second axis of the grid into account."""
+        """Whether it takes the second axis of the grid into account, or numbers its workgroups itself, by a counter."""
+        if not re.search(r"\b(workgroup_id|global_invocation_id)\b", self.bare):
+            return True
         return "65535" in self.bare or re.search(r"\.y\b|\.xy\b|\.yx\b|num_workgroups", self.bare) is not None
 
     @cached_property
