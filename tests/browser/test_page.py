@@ -2,6 +2,7 @@
 
 import re
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -233,6 +234,34 @@ def test_names_and_messages_are_only_ever_text(hub: Hub, engine: BrowserEngine):
     assert hostile in text(hub, "#cases pre")
     assert hub.browser.do(lambda page: page.locator("#cases img, #cases script, h1 img").count()) == 0
     assert hub.browser.do(lambda page: page.title()) == f"{hostile}: scanbuild"
+
+
+LEGIBLE = (Path(__file__).parent / "legible.js").read_text(encoding="utf-8").strip().rstrip(";")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_the_page_is_legible_on_a_phone_and_a_desk_by_day_and_night(
+    hub: Hub, engine: BrowserEngine, width: int, scheme: str
+):
+    engine.show("begin", {"title": "ai.onnx.Scan" * 5, "total": 4})
+    for name, verdict, good in (("a" * 90, "passed", True), ("b_" * 60, "failed", False), ("c", "skipped", None)):
+        shown = {"name": name, "verdict": verdict, "variant": "v" * 60, "seconds": 0.1, "message": "m" * 300}
+        engine.show("verdict", shown if good is None else {**shown, "good": good})
+
+    def look(page: Any) -> tuple[Any, str, int, list[str]]:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_selector("#cases li:nth-child(3)")
+        page.eval_on_selector_all("details", "all => all.forEach((one) => { one.open = true; })")
+        seen = page.evaluate("[document.scrollingElement.scrollWidth, getComputedStyle(document.body).backgroundColor]")
+        return (*seen, *page.evaluate(LEGIBLE))
+
+    wide, ground, texts, illegible = hub.browser.do(look)
+    assert wide <= width
+    assert ground == {"light": "rgb(244, 245, 248)", "dark": "rgb(18, 20, 26)"}[scheme]
+    assert texts > 100
+    assert illegible == []
 
 
 def test_a_browser_without_webgpu_is_told_in_plain_words(hub: Hub, engine: BrowserEngine):

@@ -8,7 +8,7 @@ from scanbuild.cases.run import CaseRunner
 from scanbuild.gpu.browser.engine import BrowserEngine
 from tests.kernels.source import FOLDER, cases, planner
 
-SMALL = 5_000
+SMALL = 1_000
 LARGE = 200_000
 
 
@@ -26,6 +26,6 @@ def test_every_quick_case_passes_in_a_browser(engine: BrowserEngine):
     made = planner()
     runner = CaseRunner(made, engine, Oracle(manifest=made.package.manifest, reference=load_reference(FOLDER)))
     results = [runner.run(case) for case in quick()]
-    assert len(results) > 80
+    assert len(results) > 60
     assert [(item.name, item.message) for item in results if item.status != "passed"] == []
     assert len({item.variant for item in results}) >= 5
