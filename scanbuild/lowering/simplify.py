@@ -43,7 +43,7 @@ class _Simplifier:
 
     def add(self, node: Node) -> None:
         node = replace(node, inputs=tuple(self.same.get(name, name) for name in node.inputs))
-        node = self._without_expands(self._merged(node))
+        node = self._without_transposes(self._without_expands(self._merged(node)))
         other = self._idle(node) or self._seen.get(_key(node))
         if other is not None and node.operation != "input":
             self.same[node.name] = other
@@ -90,6 +90,20 @@ class _Simplifier:
             inner, outer = first.attributes["perm"], node.attributes["perm"]
             return replace(node, inputs=first.inputs, attributes={"perm": tuple(inner[axis] for axis in outer)})
         return replace(node, inputs=first.inputs)
+
+    def _without_transposes(self, node: Node) -> Node:
+        """A contraction takes the axes of its operands in any order."""
+        if node.operation != "contract":
+            return node
+        inputs, labels = list(node.inputs), [node.attributes["left"], node.attributes["right"]]
+        for position, name in enumerate(inputs):
+            operand = self._by_name[name]
+            if operand.operation == "transpose":
+                places = dict(zip(operand.attributes["perm"], labels[position], strict=True))
+                inputs[position] = operand.inputs[0]
+                labels[position] = "".join(places[axis] for axis in sorted(places))
+        attributes = {**node.attributes, "left": labels[0], "right": labels[1]}
+        return replace(node, inputs=tuple(inputs), attributes=attributes)
 
     def _without_expands(self, node: Node) -> Node:
         """Elementwise operations broadcast by themselves: an operand need not be expanded if another is as large."""

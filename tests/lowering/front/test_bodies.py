@@ -176,6 +176,14 @@ def test_what_is_computed_around_the_scan_from_values_is_brought_by_the_caller()
     assert [item.port.onnx for item in scan.captures] == ["total"]
 
 
+def test_outputs_that_the_model_leaves_out_are_there_nevertheless():
+    model = scan_model(body([node("Add", "s x", "t"), node("Neg", "t", "z")]), GIVEN, 1)
+    model.graph.node[0].output[0] = ""
+    del model.graph.output[0]
+    scan = compare(model, FEEDS)
+    assert [port.name for port in scan.results] == ["final_s", "out_z"]
+
+
 def test_what_is_cut_off_must_be_there():
     nodes = [
         node("Slice", "x from to", "y"),

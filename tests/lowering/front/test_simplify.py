@@ -114,3 +114,15 @@ def test_a_product_without_a_sum_is_elementwise(equation):
 def test_powers_by_small_numbers_are_products():
     nodes = [node("Pow", "x two", "y"), node("Pow", "x three", "w"), node("Add", "s y", "t"), node("Add", "w x", "z")]
     assert left(nodes, initializers=[tensor("two", 2), tensor("three", [3], "int64")]) == ["mul", "mul", "add", "add"]
+
+
+def test_a_product_takes_its_operands_as_they_lie():
+    nodes = [
+        node("Transpose", "x", "turned"),
+        node("MatMul", "turned x", "square"),
+        node("Transpose", "square", "same", perm=[1, 0]),
+        node("MatMul", "x same", "y"),
+        node("Add", "s y", "t"),
+        node("Identity", "t", "z"),
+    ]
+    assert left(nodes) == ["contract", "contract", "add"]
