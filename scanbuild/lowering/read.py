@@ -112,6 +112,9 @@ class _Reader:
                     "the body", "it has too many nodes, those of its functions counted", "make it smaller"
                 )
             self._problems.raise_if_any()
+            if len(body.results) != len(self._signature.body.output):
+                self._problems.add("the body", "not all of its outputs are made")
+                self._problems.raise_if_any()
             if self._symbols.bound == bound:
                 return body
 

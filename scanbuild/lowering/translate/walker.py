@@ -135,7 +135,7 @@ class Walker:
         opsets = {**self._opsets, **{_domain(item.domain): int(item.version) for item in function.opset_import}}
         walker = Walker(self._builder, opsets, self._functions, self._report)
         walker.nodes(nodes, inner, path)
-        results = [inner.get(name, FAILED) for name in function.output]
+        results = [self._lookup(inner, name, f"output `{path}{name}`") for name in function.output]
         if any(isinstance(value, Failed) for value in results[: len(node.output)]):
             return [FAILED] * len(node.output)
         return results
@@ -245,6 +245,8 @@ def function_of(node: Any, version: int, inputs: Sequence["Value | None"]) -> An
             return None
         function = FunctionProto()
         function.ParseFromString(text)
+        defaults = (item.default_value for item in schema.attributes.values())
+        function.attribute_proto.extend(value for value in defaults if value.name)
     except Exception:
         return None
     return function

@@ -80,6 +80,7 @@ CASES = [
     case("Einsum", floats(2, 3), floats(2, 3, seed=1), equation="ij,ij->"),
     case("Einsum", floats(2), floats(3), equation="i,j->ji"),
     case("Einsum", floats(2, 3), floats(3, 4), floats(4, 5), equation="ij,jk,kl->il"),
+    case("MeanVarianceNormalization", floats(2, 3, 2, 2)),
     case("MeanVarianceNormalization", floats(2, 3, 2, 2), axes=[2, 3]),
     case("GroupNormalization", floats(1, 4, 2, 2), floats(4), floats(4, seed=1), num_groups=2, symbolic=False),
 ]
