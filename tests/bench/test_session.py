@@ -22,13 +22,13 @@ def test_a_shader_that_does_not_end_costs_its_case_and_the_next_is_measured(engi
     slow["passes"][0]["dispatch"] = {"x": 65535, "y": 1000}
     cases = [bench_case("hangs", [3]), bench_case("small", [64])]
     write_bench(tmp_path, manifest(slow, variant("main")), cases, {"slow.wgsl.jinja": SLOW})
-    with Session(settings(tmp_path, limit_s=0.5)) as session:
+    with Session(settings(tmp_path, limit_s=1.5)) as session:
         ready = session.start()
         assert ready.clock.tick_s > 0
         first, second = outcomes(session, [(Job(index=0), "hangs"), (Job(index=1), "small")])
     assert (first.status, first.lost) == ("failed", True)
     assert "variant slow" in first.message
-    assert "within 0.5 s" in first.message
+    assert "within 1.5 s" in first.message
     assert (second.status, second.entries[0].variant) == ("measured", "main")
 
 
