@@ -25,6 +25,10 @@ MOST_LAYERS: Final = 4
 _MOST_WORDS: Final = 24
 _MOST_BUFFERS: Final = 8
 _TUNABLES: Final = {
+    "tileWorkgroups": {
+        "default": 2048,
+        "description": "At most so many workgroups take the tiles of a pass, one after another.",
+    },
     "scanPatience": {
         "default": 256,
         "description": "How often the tiles look for what another has to publish before they make it themselves.",
@@ -161,7 +165,7 @@ def _pass(scan: Scan, layer: Layer, code: Code, name: str, number: int) -> dict[
     more: list[Any] = [_trail_binding(scan, index, writes=False) for index in code.trails]
     more += [_trail_binding(scan, index, writes=True) for index in layer.kept]
     more.append({"name": "scan_state", "scratch": f"tiles_{number + 1}", "elementType": "atomic<u32>"})
-    fields = ("steps", "lanes", "blocks", "tiles", "groups", "groupTiles")
+    fields = ("steps", "lanes", "blocks", "tiles", "groups", "groupTiles", "turns")
     values = {"steps": "scanSteps", "lanes": "scanLanes"}
     more.append(
         {
@@ -173,13 +177,18 @@ def _pass(scan: Scan, layer: Layer, code: Code, name: str, number: int) -> dict[
         }
     )
     shader = Shader(scan, "", reads=dict(code.reads), writes=dict(code.writes))
-    plain = ("tileThreads", "tileLanes", "tileSteps", "tileFetches", "tileRun", "staged", "elemWords")
+    plain = ("tileThreads", "tileLanes", "tileSteps", "tileFetches", "tileRun", "elemWords")
     return {
         "id": name.replace("-", "_"),
         "shader": f"{name}.wgsl.jinja",
-        "derive": {**{key: f"{key}{number + 1}" for key in plain}, "stepQuads": False, "tileTurns": False},
+        "derive": {
+            **{key: f"{key}{number + 1}" for key in plain},
+            "staged": False,
+            "stepQuads": False,
+            "tileTurns": True,
+        },
         "bindings": shader.bindings(more, code.text),
-        "dispatch": {"workgroups": f"tiles{number + 1} * blocks{number + 1}"},
+        "dispatch": {"x": f"min(tiles{number + 1} * blocks{number + 1}, tunables.tileWorkgroups)"},
     }
 
 

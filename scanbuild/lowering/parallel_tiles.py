@@ -1,4 +1,7 @@
-"""How large the tiles of a parallel scan are: by the words of an element, within the default limits of WebGPU."""
+"""How large the tiles of a parallel scan are: by the words of an element, within the default limits of WebGPU.
+
+``docs/kernels.md`` says what the numbers mean to ``_shared/scan-tiles.wgsl.jinja``.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,48 +9,51 @@ from typing import Final
 
 from scanbuild.lowering.parallel_code import Code
 
-_MEMORY: Final = 16384
+MEMORY: Final = 16384
+"""Bytes of workgroup memory that every device has."""
 FEW_LANES: Final = 64
-"""Below so many lanes a tile holds all of them, and elements go through workgroup memory."""
+"""Below so many lanes a tile holds all of them."""
+GROUP_TILES: Final = 4
+"""Tiles of a group, where there are many lanes: a longer one waits longer for all its tiles to be read."""
+FEW_GROUP_TILES: Final = 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tile:
-    """The values that ``_shared/scan-tiles.wgsl.jinja`` asks for."""
+    """The values that ``_shared/scan-tiles.wgsl.jinja`` asks for; ``lanes`` is 0 for all there are."""
 
     threads: int
     lanes: int
     steps: int
+    run: int
     fetches: int
-    staged: bool
 
     def memory(self, words: int) -> int:
-        """Bytes of workgroup memory."""
+        """Bytes of workgroup memory for elements of so many words."""
         bases = self.lanes or self.threads
-        total = 4 * words * (self.threads * (2 + self.fetches) + bases) + 4 * self.threads * self.fetches
-        if not self.lanes or self.threads // self.lanes > 16:
-            total += 4 * words * (self.threads // 16)
-        if self.staged:
-            total += 4 * words * self.threads * self.steps
-        return total + 64
+        elements = self.threads * (1 + 2 * self.fetches) + bases
+        if not self.lanes:
+            elements += self.threads + 16
+        elif self.threads // self.lanes > 16:
+            elements += (self.threads // self.lanes + 15) // 16 * self.lanes
+        if self.steps > self.run:
+            elements += self.threads * self.steps // self.run
+        return 4 * words * elements + 4 * self.threads * self.fetches + 16
 
 
 def many_lanes(words: int) -> Tile:
-    """Blocks of 32 lanes; fewer invocations where an element is large."""
-    for threads, fetches in ((256, 2), (256, 1), (128, 2), (64, 2), (32, 2), (32, 1)):
-        tile = Tile(threads=threads, lanes=32, steps=16 if words <= 2 else 8, fetches=fetches, staged=False)
-        if tile.memory(words) <= _MEMORY:
-            return tile
-    return Tile(threads=32, lanes=32, steps=4, fetches=1, staged=False)
+    """Blocks of 32 lanes, with steps of their own for each invocation; fewer invocations where an element is large."""
+    steps = 16 if words <= 4 else 8
+    sizes = ((256, 2), (256, 1), (128, 2), (128, 1), (64, 2), (32, 4), (32, 2), (32, 1))
+    tiles = [Tile(threads=threads, lanes=32, steps=steps, run=steps, fetches=fetches) for threads, fetches in sizes]
+    return next((tile for tile in tiles if tile.memory(words) <= MEMORY), tiles[-1])
 
 
 def few_lanes(words: int) -> Tile:
-    """All lanes in a tile, at most as many as there are invocations."""
-    for threads, steps in ((256, 8), (256, 4), (128, 8), (128, 4), (64, 8), (64, 4), (64, 2)):
-        tile = Tile(threads=threads, lanes=0, steps=steps, fetches=1, staged=True)
-        if tile.memory(words) <= _MEMORY:
-            return tile
-    return Tile(threads=64, lanes=0, steps=4, fetches=1, staged=False)
+    """All lanes in a tile, at most as many as there are invocations; short runs of steps, whose totals are staged."""
+    sizes = ((256, 8, 1), (256, 16, 4), (256, 8, 4), (128, 8, 2), (128, 8, 4), (64, 8, 2), (64, 8, 4), (64, 4, 4))
+    tiles = [Tile(threads=threads, lanes=0, steps=steps, run=run, fetches=1) for threads, steps, run in sizes]
+    return next((tile for tile in tiles if tile.memory(words) <= MEMORY), tiles[-1])
 
 
 def tile_derives(codes: Sequence[Code]) -> dict[str, object]:
@@ -57,23 +63,24 @@ def tile_derives(codes: Sequence[Code]) -> dict[str, object]:
         many, few = many_lanes(code.words), few_lanes(code.words)
         choices = {
             "tileThreads": (few.threads, many.threads),
-            "tileLanes": (0, many.lanes),
+            "tileLanes": (few.lanes, many.lanes),
             "tileSteps": (few.steps, many.steps),
+            "tileRun": (few.run, many.run),
             "tileFetches": (few.fetches, many.fetches),
+            "mostGroupTiles": (FEW_GROUP_TILES, GROUP_TILES),
         }
         found[f"elemWords{number}"] = code.words
-        found[f"staged{number}"] = f"scanLanes < {FEW_LANES}" if few.staged else False
         for name, (below, above) in choices.items():
             found[f"{name}{number}"] = below if below == above else f"{below} if scanLanes < {FEW_LANES} else {above}"
-        found[f"tileRun{number}"] = f"1 if staged{number} else tileSteps{number}"
         lanes = f"(tileLanes{number} or max(1, scanLanes))"
         rows = f"(tiles{number} + 2 * groups{number})"
         found |= {
             f"rowGroups{number}": f"tileThreads{number} // {lanes}",
-            f"groupTiles{number}": f"rowGroups{number} * tileFetches{number}",
+            f"groupTiles{number}": f"min(rowGroups{number} * tileFetches{number}, mostGroupTiles{number})",
             f"blocks{number}": f"ceilDiv(scanLanes, {lanes})",
             f"tiles{number}": f"ceilDiv(scanSteps, rowGroups{number} * tileSteps{number})",
             f"groups{number}": f"ceilDiv(tiles{number}, groupTiles{number})",
+            f"turns{number}": f"ceilDiv(tiles{number} * blocks{number}, tunables.tileWorkgroups)",
             f"stateWords{number}": f"32 + {rows} * blocks{number} * {lanes} * {code.words + 1}",
         }
     return found
