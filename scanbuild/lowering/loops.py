@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from scanbuild.lowering import wgsl
-from scanbuild.lowering.blocks import Value, Variable
+from scanbuild.lowering.blocks import Block, Value, Variable
 from scanbuild.lowering.graph import Node
 from scanbuild.lowering.sizes import ONE, Size
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 Index = tuple[Size, ...]
 ZERO: Final = Size()
 _UNROLL: Final = 4
-_MANY: Final = 64
-_MORE: Final = 8
+_DEEP: Final = ((128, 16), (64, 8))
+"""From which length on a loop is unrolled how often: many loads in flight make up for few invocations."""
 _WIDE: Final = {"float16": "float32", "int8": "int32", "int16": "int32", "uint8": "uint32"}
 
 
@@ -103,7 +103,8 @@ def _collect(emit: "Emitter", total: str, kind: str, dtype: str, value: Value) -
 def _unrolled(emit: "Emitter", extent: Size, body: Callable[[Size], None]) -> None:
     """A loop whose body stands several times in it, with a second loop for what is left over."""
     number = extent.number
-    times = _MORE if number is not None and number >= _MANY and number % _MORE == 0 else _UNROLL
+    fitting = (times for least, times in _DEEP if number is not None and number >= least and number % times == 0)
+    times = next(fitting, _UNROLL)
     if number is not None and number <= _UNROLL:
         for at in range(number):
             body(Size.of(at))
@@ -117,13 +118,28 @@ def _unrolled(emit: "Emitter", extent: Size, body: Callable[[Size], None]) -> No
     start = f"var {name} = 0u" if whole else ""
     bound = f"{name} < {limit}" if whole else f"{name} + {times - 1}u < {limit}"
     with emit.inside(f"for ({start}; {bound}; {name} += {times}u)", "loop") as block:
-        emit.variables[f"%{name}"] = Variable(block, extent)
-        for at in range(times):
-            body(variable + at)
+        _repeated(emit, block, name, Variable(block, extent - (times - 1)), times, body)
     if not whole:
         with emit.inside(f"for (; {name} < {limit}; {name} += 1u)", "loop") as block:
             emit.variables[f"%{name}"] = Variable(block, extent)
             body(variable)
+
+
+def _repeated(
+    emit: "Emitter", block: Block, name: str, variable: Variable, times: int, body: Callable[[Size], None]
+) -> None:
+    """The body so many times, by a loop of the template; in braces if it has names of its own."""
+    part = emit.names.take("part")
+    block.add(f"{{% for {part} in range({times}) %}}")
+    with emit.inside("{", "loop") as inner:
+        emit.variables[f"%{name}"] = Variable(inner, variable.extent)
+        emit.variables[f"%{part}"] = Variable(inner, Size.of(times))
+        emit.spellings[f"%{part}"] = f"{{{{ {part} }}}}u"
+        body(Size.of(f"%{name}") + Size.of(f"%{part}"))
+    if all(isinstance(line, str) and not line.startswith(("let ", "var ")) for line in inner.lines):
+        block.lines.remove(inner)
+        block.lines += inner.lines
+    block.add("{% endfor %}")
 
 
 def _rounded(emit: "Emitter", value: Value, node: Node) -> Value:
