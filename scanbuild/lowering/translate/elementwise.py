@@ -55,7 +55,7 @@ _BINARY: Final = {
     "BitwiseXor": "bit_xor",
 }
 _LARGEST: Final = float(np.finfo(np.float32).max)
-_VARIADIC: Final = {"Max": "max", "Min": "min", "Sum": "add", "Mean": "add"}
+_VARIADIC: Final = {"Max": "max", "Min": "min", "Sum": "add"}
 
 
 @operator(*_UNARY)
@@ -73,11 +73,15 @@ def binary(call: Call) -> Value:
 
 @operator(*_VARIADIC)
 def variadic(call: Call) -> Value:
+    return reduce(lambda left, right: call.map(_VARIADIC[call.operator], left, right), call.inputs)
+
+
+@operator("Mean", wide=True)
+def mean(call: Call) -> Value:
+    """The sum, times the share of each: that is how ONNX Runtime rounds."""
     values = call.inputs
-    total = reduce(lambda left, right: call.builder.map(_VARIADIC[call.operator], left, right), values)
-    if call.operator != "Mean" or len(values) == 1:
-        return total
-    return call.map("div", total, len(values))
+    total = reduce(lambda left, right: call.map("add", left, right), values)
+    return total if len(values) == 1 else call.map("mul", total, 1 / len(values))
 
 
 @operator("Mod")

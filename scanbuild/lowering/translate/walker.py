@@ -129,16 +129,15 @@ class Walker:
         for name, value in zip(function.input, inputs, strict=False):
             if value is not None:
                 inner[name] = value
-        given = {item.name: item for item in (*function.attribute_proto, *node.attribute)}
+        attributes = {item.name: item for item in (*function.attribute_proto, *node.attribute)}
         names = {name for name in function.input if name not in inner}
-        nodes = [_bound(item, given, names) for item in function.node]
+        nodes = [_bound(item, attributes, names) for item in function.node]
         opsets = {**self._opsets, **{_domain(item.domain): int(item.version) for item in function.opset_import}}
         walker = Walker(self._builder, opsets, self._functions, self._report)
         walker.nodes(nodes, inner, path)
-        results = [self._lookup(inner, name, f"output `{path}{name}`") for name in function.output]
-        if any(isinstance(value, Failed) for value in results[: len(node.output)]):
-            return [FAILED] * len(node.output)
-        return results
+        wanted = [name for name, given_to in zip(function.output, node.output, strict=False) if given_to]
+        made = {name: self._lookup(inner, name, f"output `{path}{name}`") for name in wanted}
+        return [made.get(name) for name in function.output]
 
     def _if(
         self, node: Any, inputs: list["Value | None"], values: Environment, place: str
