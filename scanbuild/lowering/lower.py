@@ -63,16 +63,22 @@ class Read:
         return tuple(variant for variant in self.possible if self.hidden_by(variant) is None)
 
     def hidden_by(self, variant: Variant) -> Variant | None:
-        """A variant that goes before another wherever that could run: it takes every call, and any device has it."""
+        """A variant that goes before another wherever that could run: it takes every call, and as many devices do."""
         before = (other for other in self.possible if other.priority > variant.priority)
-        return next((other for other in before if _takes_all(other)), None)
+        return next((other for other in before if _takes_all(other, variant)), None)
 
 
-def _takes_all(variant: Variant) -> bool:
-    requires = variant.entry.get("requires", {})
-    return not variant.entry.get("when") and all(
-        name == "limits" and all(limit <= DEFAULT_LIMITS.get(key, 0) for key, limit in limits.items())
-        for name, limits in requires.items()
+def _takes_all(other: Variant, variant: Variant) -> bool:
+    """Whether a variant takes every call, on every device on which another one can run."""
+    requires = other.entry.get("requires", {})
+    known = {**DEFAULT_LIMITS}
+    for name, limit in variant.entry.get("requires", {}).get("limits", {}).items():
+        known[name] = max(limit, known.get(name, 0))
+    limits = requires.get("limits", {})
+    return (
+        not other.entry.get("when")
+        and requires.keys() <= {"limits"}
+        and all(limit <= known.get(name, 0) for name, limit in limits.items())
     )
 
 
