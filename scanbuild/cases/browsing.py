@@ -103,9 +103,17 @@ class BrowserBackend:
         return result
 
     def _revive(self, hub: "Hub", engine: "BrowserEngine") -> str:
-        """Make the device usable if it is not; why it cannot be, or nothing."""
-        if not engine.lost or self._gone:
+        """Make the device usable if it is not; why it cannot be, or nothing.
+
+        What was lost while nothing ran costs no case: it is told, and that is all.
+        """
+        if self._gone:
             return self._gone
+        if not engine.lost:
+            lost = engine.refresh()
+            if not lost:
+                return ""
+            hub.settings.notice(f"Between two cases, {lost}. Going on when it is back.")
         try:
             hub.revive(engine, self._return_s)
         except NoAdapterError as error:

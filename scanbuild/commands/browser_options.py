@@ -31,6 +31,8 @@ class BrowserOptions:
         made = cls(**{name: options.pop(name) for name in _NAMES})
         if made.launch is not None and options["engine"] not in ("browser", "all"):
             raise click.UsageError("--launch starts a browser for --engine browser, or for --engine all.")
+        if options["engine"] == "browser" and options["adapter"] is not None:
+            raise click.UsageError("--adapter chooses for wgpu and dawn; a browser chooses its adapter itself.")
         if made.launch is not None and made.devices > 1:
             raise click.UsageError("--launch brings one device; --devices is for those that people open the page on.")
         return made

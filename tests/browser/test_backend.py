@@ -145,6 +145,21 @@ def test_a_page_that_goes_away_costs_the_case_that_runs_and_no_other(
         assert "here again" in outcome[0].message
 
 
+def test_a_page_that_leaves_between_two_cases_costs_none(package: tuple[OpenPackage, dict[str, Case]], tmp_path: Path):
+    opened, cases = package
+    told: list[str] = []
+    with open_hub(HubSettings(notice=told.append)) as hub:
+        with FakePage(hub.server) as page:
+            backend = started(hub, page, opened)
+        with FakePage(hub.server) as page:
+            page.hello()
+            with doing(lambda: backend.run(RunTask(case=cases["good"]))) as outcome:
+                answering(page)
+                refusing(page, "it ran")()
+        assert "it ran" in outcome[0].message
+    assert told == ["Between two cases, the page went away: the page was closed. Going on when it is back."]
+
+
 def test_a_page_that_stays_away_costs_the_rest_without_waiting_for_each(
     quiet_hub: Hub, package: tuple[OpenPackage, dict[str, Case]]
 ):

@@ -126,6 +126,7 @@ def test_ctrl_c_while_it_waits_leaves_a_report(folder: Path):
     [
         (["--launch", "chromium"], "--launch starts a browser for --engine browser"),
         (["--engine", "browser", "--launch", "chromium", "--devices", "2"], "--launch brings one device"),
+        (["--engine", "browser", "--adapter", "llvmpipe"], "a browser chooses its adapter itself"),
         (["--engine", "browser", "--wait", "nan"], "nan is no number of seconds"),
         (["--engine", "browser", "--certificate", "nowhere.pem"], "does not exist"),
         (["--engine", "browser", "--port", "70000"], "70000 is not in the range"),

@@ -212,17 +212,40 @@ def test_a_page_that_does_not_come_back_is_given_up(server: Server):
         engine.reopen(0.2)
 
 
-def test_a_page_that_leaves_while_nothing_runs_is_waited_for(server: Server):
-    """Only the run that it interrupts is blamed: the next one asks whether it is there."""
+def test_what_is_lost_while_nothing_runs_is_noticed_before_the_next_run(server: Server):
     with FakePage(server) as page:
         engine = opened(server, page)
-    with FakePage(server) as page:
-        with doing(lambda: engine.reopen(10.0)) as outcome:
-            page.hello()
+        engine.refresh()
+        assert engine.lost == ""
+        page.send("lost", {"message": "it fell asleep"})
+        noticed(engine)
+        assert engine.lost == "the device was lost: it fell asleep"
+        with doing(lambda: engine.reopen(10.0)):
             page.receive("open")
             page.send("device", DEVICE)
-        assert outcome == [None]
-        assert not engine.lost
+        assert engine.lost == ""
+    noticed(engine)
+    assert engine.lost == "the page went away: the page was closed"
+
+
+def noticed(engine: BrowserEngine) -> None:
+    """Look until something is lost: it takes a moment to get here."""
+    end = time.monotonic() + 5
+    while not engine.lost and time.monotonic() < end:
+        engine.refresh()
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(("sizes", "notes"), [((4, 64), 0), ((32, 32), 1), ((), 0)])
+def test_a_subgroup_size_outside_of_what_the_browser_reports_is_told(sizes: tuple[int, ...], notes: int):
+    told: list[str] = []
+    info = {**ADAPTER["info"], **dict(zip(("subgroupMinSize", "subgroupMaxSize"), sizes, strict=False))}  # type: ignore[dict-item]
+    with open_hub(HubSettings(notice=told.append)) as hub, FakePage(hub.server) as page:
+        page.hello(adapter={**ADAPTER, "info": info})
+        with doing(lambda: hub.next_engine(10.0)):
+            page.receive("open")
+            page.send("device", DEVICE)
+    assert told == ["The browser reports subgroups of 32 to 32, which planning goes by, and a shader saw 16."] * notes
 
 
 def test_a_page_that_does_not_answer_is_given_up_after_the_time_limit(server: Server):

@@ -103,6 +103,29 @@ class BrowserEngine:
             return
         raise _no_device(f"the page went away and did not come back within {limit_s:g} s")
 
+    def refresh(self) -> str:
+        """Take note of what happened while nothing ran; ``lost``, which says so if the device or the page is gone."""
+        while not self.lost:
+            try:
+                message = self.visitor.receive(0.0)
+            except GoneError as error:
+                self.lost = f"the page went away: {error}"
+            except TimeoutError:
+                break
+            else:
+                if message.kind == "lost":
+                    self.lost = f"the device was lost: {_words(message.body)}"
+        return self.lost
+
+    def notes(self) -> list[str]:
+        """What is odd about the device, though it can be used."""
+        info = self.record.adapter_info
+        least, most = info.get("subgroupMinSize"), info.get("subgroupMaxSize")
+        if self.subgroup_size is None or least is None or most is None or least <= self.subgroup_size <= most:
+            return []
+        told = f"The browser reports subgroups of {least} to {most}"
+        return [f"{told}, which planning goes by, and a shader saw {self.subgroup_size}."]
+
     def show(self, kind: str, body: Mapping[str, Any]) -> None:
         """Tell the people who watch the page. It is told again to a page that was loaded anew."""
         message = Message(kind=kind, body=body)

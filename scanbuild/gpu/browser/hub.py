@@ -54,7 +54,10 @@ class Hub:
         end = time.monotonic() + limit_s
         while (visitor := self.server.next_visitor(end - time.monotonic())) is not None:
             try:
-                return BrowserEngine(visitor)
+                engine = BrowserEngine(visitor)
+                for note in engine.notes():
+                    self.settings.notice(note)
+                return engine
             except NoAdapterError as error:
                 self.server.part(visitor, ending("This browser is not used", str(error), good=False))
                 if self.settings.launch is not None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import platform
 import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -147,7 +148,10 @@ def browser_flags(*, software: bool) -> tuple[str, ...]:
     flags = (*_QUIET, *_WEBGPU)
     if software:
         return (*flags, "--use-webgpu-adapter=swiftshader")
-    return (*flags, "--enable-features=Vulkan", "--use-angle=vulkan")
+    if platform.system() == "Linux":
+        # Elsewhere browsers use the GPU by themselves; here they want to be told, and that there is no display.
+        return (*flags, "--enable-features=Vulkan", "--use-angle=vulkan", "--disable-vulkan-surface")
+    return flags
 
 
 def may_sandbox() -> bool:
