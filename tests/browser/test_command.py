@@ -172,6 +172,18 @@ def test_a_browser_that_is_missing_is_noted_where_every_engine_is_tried(
     assert "browser is not used: there is no browser" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("package", ["aiohttp", "cryptography"])
+def test_without_the_extra_the_engine_says_what_to_install(folder: Path, package: str):
+    code = f"import sys; sys.modules[{package!r}] = None; import runpy; sys.argv[0] = 'scanbuild'; "
+    code += "runpy.run_module('scanbuild', run_name='__main__')"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder)}
+    command = [sys.executable, "-c", code, "verify", "--engine", "browser", "--host", "0.0.0.0"]
+    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 3, ran.stderr
+    assert f"the engine browser needs the Python package {package}, which is not installed" in ran.stderr
+    assert "pip install 'scanbuild[browser]'" in ran.stderr
+
+
 def test_browsers_adapters_are_not_listed():
     result = CliRunner().invoke(verify, ["--engine", "browser", "--list-adapters"], obj=Console())
     assert result.exit_code != 0
