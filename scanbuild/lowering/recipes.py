@@ -122,13 +122,15 @@ def refuse_undefined(node: Node, operands: list[Array]) -> None:
         limits, whole = np.iinfo(node.dtype), np.trunc(operands[0].astype(np.float64))
         if not ((whole >= limits.min) & (whole < float(limits.max))).all():
             raise UndefinedError(f"{node.name} casts a float beyond {node.dtype}")
+    elif node.operation == "arg" and kind == "f" and np.isnan(operands[0]).any():
+        raise UndefinedError(f"{node.name} looks for an extreme among values that are no numbers")
 
 
 def can_be_undefined(scan: Scan) -> bool:
     """Whether there is an operation that ``refuse_undefined`` can refuse."""
     integral = {node.name for node in scan.nodes if np.dtype(node.dtype).kind in "iu"}
     return any(
-        node.name in integral and node.operation in (*_UNDEFINED, *_SHIFTS, "pow", "cast", "gather", "gather_elements")
+        node.name in integral and node.operation in (*_UNDEFINED, *_SHIFTS, "pow", "cast", "arg")
         for node in scan.nodes
     ) or any(node.operation in ("gather", "gather_elements") for node in scan.nodes)
 
