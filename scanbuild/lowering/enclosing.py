@@ -33,10 +33,14 @@ class Info:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Enclosing:
-    """Types by name, and the tensors of initializers and constants that nothing can override."""
+    """Types by name, and the tensors of initializers and constants that nothing can override.
+
+    ``derived`` are values that the body reads and that are sizes: for each the nodes that compute it from shapes.
+    """
 
     infos: dict[str, Info] = field(default_factory=dict)
     tensors: dict[str, Any] = field(default_factory=dict)
+    derived: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def small(self, name: str) -> Any:
         """The tensor of a constant that becomes part of the kernel; None for a larger one, or what is none."""

@@ -3,10 +3,11 @@
 Exporters move what is the same in every step out of a body, shapes for Reshape and Expand above all.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from scanbuild.lowering.enclosing import Enclosing, Info, count, enclosing, infer, is_told
+from scanbuild.lowering.graph import Shape
 from scanbuild.lowering.names import Namer
 from scanbuild.lowering.parts import SMALL, Candidate, Model, subgraphs
 from scanbuild.lowering.scopes import body_of, captured
@@ -14,7 +15,9 @@ from scanbuild.lowering.sizes import Size
 from scanbuild.lowering.translate import Builder, Symbols, Value, Walker
 from scanbuild.lowering.translate.builder import TooLargeError
 from scanbuild.lowering.translate.values import DTYPES
-from scanbuild.lowering.translate.walker import FAILED, Environment
+from scanbuild.lowering.translate.walker import FAILED, Environment, Failed
+
+ShapeOf = Callable[[str, Info], Shape]
 
 _MOST_NODES: Final = 100
 _LARGEST: Final = 4096
@@ -28,6 +31,7 @@ def surroundings(model: Model, candidate: Candidate) -> Enclosing:
     outside = captured(body_of(candidate.node))
     known = enclosing(model, candidate)
     _compute(model, candidate, outside, known)
+    outside = tuple(name for name in outside if name not in known.derived)
     if not is_told(candidate, known, (*candidate.node.input, *outside)):
         infer(model, candidate, known)
         _compute(model, candidate, outside, known)
@@ -35,37 +39,43 @@ def surroundings(model: Model, candidate: Candidate) -> Enclosing:
 
 
 def _compute(model: Model, candidate: Candidate, names: Iterable[str], known: Enclosing) -> None:
-    """Add tensors for those that can be computed."""
-    makers = {name: node for graph in candidate.graphs for node in graph.node for name in node.output if name}
-    for name in names:
-        if name in makers and name not in known.tensors:
-            tensor = _computed(model, name, makers, known)
-            if tensor is not None:
-                known.tensors[name] = tensor
-
-
-def _computed(model: Model, name: str, makers: Mapping[str, Any], known: Enclosing) -> Any:
-    """A tensor of ONNX with the value, if it is known and small."""
+    """Add tensors for those that are constants, and the nodes of those that are sizes."""
     from onnx import numpy_helper
 
-    nodes = _needed(name, makers, known)
-    if nodes is None:
-        return None
+    makers = {name: node for graph in candidate.graphs for node in graph.node for name in node.output if name}
+    for name in names:
+        nodes = _needed(name, makers, known) if name in makers and name not in known.tensors else None
+        if not nodes:
+            continue
+        value = evaluated(model, name, nodes, known, Symbols(), None)
+        if value is not None and value.array is not None and value.array.size <= SMALL:
+            known.tensors[name] = numpy_helper.from_array(value.array, name)
+        elif value is not None and value.sizes is not None and value.rank <= 1:
+            known.derived[name] = tuple(nodes)
+            number = next(number for number, dtype in DTYPES.items() if dtype == value.dtype)
+            known.infos[name] = Info(dtype=number, dims=tuple(size.number for size in value.shape))
+
+
+def evaluated(
+    model: Model, name: str, nodes: Iterable[Any], known: Enclosing, symbols: Symbols, shape_of: ShapeOf | None
+) -> Value | None:
+    """The value that nodes around a ``Scan`` give, as far as shapes and constants tell; None if they do not.
+
+    ``shape_of`` has a shape for a name of a known rank; without it sizes that are no numbers are symbols of their own.
+    """
     opsets = {"" if item.domain == "ai.onnx" else item.domain: int(item.version) for item in model.proto.opset_import}
-    builder = Builder(Symbols(), Namer())
+    builder = Builder(symbols, Namer())
     walker = Walker(builder, opsets, {}, lambda *_: None)
-    made = {output for node in nodes for output in node.output}
-    values: Environment = {
-        leaf: _leaf(leaf, known, builder, walker) for node in nodes for leaf in node.input if leaf and leaf not in made
-    }
+    listed = list(nodes)
+    made = {output for node in listed for output in node.output}
+    leaves = {leaf for node in listed for leaf in node.input if leaf and leaf not in made}
+    values: Environment = {leaf: _leaf(leaf, known, builder, walker, shape_of) for leaf in sorted(leaves)}
     try:
-        walker.nodes(nodes, values, "")
+        walker.nodes(listed, values, "")
     except TooLargeError:
         return None
     value = values.get(name)
-    if not isinstance(value, Value) or value.array is None or value.array.size > SMALL:
-        return None
-    return numpy_helper.from_array(value.array, name)
+    return value if isinstance(value, Value) and not value.node else None
 
 
 def _needed(name: str, makers: Mapping[str, Any], known: Enclosing) -> list[Any] | None:
@@ -84,7 +94,7 @@ def _needed(name: str, makers: Mapping[str, Any], known: Enclosing) -> list[Any]
     return [node for first, node in makers.items() if first in found and found[first] is node]
 
 
-def _leaf(name: str, known: Enclosing, builder: Builder, walker: Walker) -> Any:
+def _leaf(name: str, known: Enclosing, builder: Builder, walker: Walker, shape_of: ShapeOf | None) -> Value | Failed:
     """A constant, or something of a known shape."""
     tensor = known.tensors.get(name)
     if tensor is not None:
@@ -92,5 +102,5 @@ def _leaf(name: str, known: Enclosing, builder: Builder, walker: Walker) -> Any:
     info = known.infos.get(name, Info())
     if info.dims is None or info.dtype not in DTYPES:
         return FAILED
-    shape = tuple(Size.of(dim) if isinstance(dim, int) else builder.symbols.fresh() for dim in info.dims)
-    return builder.input(name, DTYPES[info.dtype], shape)
+    fresh = tuple(Size.of(dim) if isinstance(dim, int) else builder.symbols.fresh() for dim in info.dims)
+    return builder.input(name, DTYPES[info.dtype], fresh if shape_of is None else shape_of(name, info))

@@ -101,6 +101,10 @@ class Ports:
             left, right = self._symbols.resolve(left), self._symbols.resolve(right)
             raise RefusedError(f"{what}, would have to be both {left} and {right}") from None
 
+    def shape(self, info: Info) -> Shape:
+        """The shape of a value around the ``Scan``, of known rank, in the symbols of the ports."""
+        return tuple(self._size(dim, "outer", OUTER) for dim in info.dims or ())
+
     def captured(self, name: str) -> Port:
         """A value from outside as a port. RefusedError if its type or its rank is not known."""
         info = self._around.infos.get(name)

@@ -1,13 +1,15 @@
 """From a ``Scan`` node to the normal form: shapes are brought together, the body is translated, names are given."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from scanbuild.errors import InputError, Problem
 from scanbuild.lowering.graph import Capture, Element, Node, Origin, Output, Port, Scan, Shape, State
 from scanbuild.lowering.names import Namer, sanitized
-from scanbuild.lowering.outside import surroundings
+from scanbuild.lowering.outside import evaluated, surroundings
 from scanbuild.lowering.parts import Candidate, Model
 from scanbuild.lowering.ports import Given, Ports
 from scanbuild.lowering.scopes import captured
@@ -20,10 +22,23 @@ from scanbuild.lowering.translate.builder import TooLargeError
 from scanbuild.lowering.translate.walker import Environment, Failed
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """A ``Scan``, and values that its body reads from outside and that are sizes of its inputs: arrays of sizes."""
+
+    scan: Scan
+    derived: Mapping[str, Value]
+
+
 def read_scan(model: Model, candidate: Candidate) -> Scan:
     """A ``Scan`` in normal form. InputError with all that stands in the way, each with its node and operator."""
-    reader = _Reader(model, candidate, read_signature(model, candidate))
-    return simplified(reader.scan())
+    return read_all(model, candidate).scan
+
+
+def read_all(model: Model, candidate: Candidate) -> Reading:
+    """A ``Scan`` in normal form, with what it takes to run it alone. InputError as above."""
+    reading = _Reader(model, candidate, read_signature(model, candidate)).read()
+    return replace(reading, scan=simplified(reading.scan))
 
 
 class _Problems:
@@ -54,6 +69,7 @@ class _Body:
 
 class _Reader:
     def __init__(self, model: Model, candidate: Candidate, signature: Signature) -> None:
+        self._model = model
         self._candidate = candidate
         self._signature = signature
         self._problems = _Problems(model, candidate)
@@ -64,15 +80,45 @@ class _Reader:
         self._opsets = {_domain(item.domain): int(item.version) for item in model.proto.opset_import}
         self._functions = {(_domain(item.domain), item.name): item for item in model.proto.functions}
 
-    def scan(self) -> Scan:
+    def read(self) -> Reading:
         given = list(self._given())
-        captures = dict(self._captures())
+        self._problems.raise_if_any()
+        derived = self._derived(given)
+        captures = dict(self._captures(derived))
         self._problems.raise_if_any()
         results = self._ports.results()
-        body = self._translated(given, captures)
-        made = _renamed(self._assembled(given, captures, results, body), self._symbols, self._ports.namer)
+        body = self._translated(given, captures, list(derived))
+        assembled = self._assembled(given, captures, results, body)
+        names = self._symbols.names([port.shape for port in assembled.inputs], self._ports.namer)
+        made = _renamed(assembled, self._symbols, names)
         self._check_symbols(made)
-        return made
+        return Reading(scan=made, derived={name: self._named(value, names) for name, value in derived.items()})
+
+    def _derived(self, given: list[Given], names: Iterable[str] | None = None) -> dict[str, Value]:
+        """What the body reads from outside and is a size of the inputs, or several."""
+        whole = {name: item.port.shape for name, item in zip(self._signature.inputs, given, strict=True)}
+        told = {symbol for shape in whole.values() for size in shape for symbol in self._symbols.resolve(size).symbols}
+        found = {}
+        for name in self._around.derived if names is None else names:
+            value = evaluated(
+                self._model,
+                name,
+                self._around.derived[name],
+                self._around,
+                self._symbols,
+                lambda leaf, info: self._symbols.resolve_all(whole.get(leaf) or self._ports.shape(info)),
+            )
+            if value is not None and all(told.issuperset(size.symbols) for size in _elements(value)):
+                found[name] = value
+        return found
+
+    def _named(self, value: Value, names: dict[str, Size]) -> Value:
+        """The same in symbols that are left, under their names."""
+        assert value.known is not None
+        found = value.known.copy()
+        for index, size in np.ndenumerate(value.known):
+            found[index] = self._symbols.resolve(size).at(names)
+        return replace(value, sizes=found, array=None)
 
     def _check_symbols(self, scan: Scan) -> None:
         """Every symbol has to be the whole of a dimension that a caller brings."""
@@ -91,22 +137,22 @@ class _Reader:
                 role = "initial state" if number < len(self._signature.states) else "scan input"
                 self._problems.add(f"{role} `{name}`", refusal.reason, refusal.hint)
 
-    def _captures(self) -> Iterator[tuple[str, Port]]:
+    def _captures(self, derived: Container[str]) -> Iterator[tuple[str, Port]]:
         for name in self._outside:
-            if self._around.small(name) is not None:
+            if self._around.small(name) is not None or name in derived:
                 continue
             try:
                 yield name, self._ports.captured(name)
             except RefusedError as refusal:
                 self._problems.add(f"captured value `{name}`", refusal.reason, refusal.hint)
 
-    def _translated(self, given: list[Given], captures: dict[str, Port]) -> _Body:
+    def _translated(self, given: list[Given], captures: dict[str, Port], derived: list[str]) -> _Body:
         """The body. Each time it says that two sizes are equal, it is translated again, with one for both."""
         while True:
             bound = self._symbols.bound
             self._symbols.forget()
             try:
-                body = self._attempt(given, captures)
+                body = self._attempt(given, captures, derived)
             except TooLargeError:
                 self._problems.add(
                     "the body", "it has too many nodes, those of its functions counted", "make it smaller"
@@ -118,7 +164,7 @@ class _Reader:
             if self._symbols.bound == bound:
                 return body
 
-    def _attempt(self, given: list[Given], captures: dict[str, Port]) -> _Body:
+    def _attempt(self, given: list[Given], captures: dict[str, Port], derived: list[str]) -> _Body:
         namer = self._ports.namer.copy()
         self._symbols.names([port.shape for port in (*(item.port for item in given), *captures.values())], namer)
         builder = Builder(self._symbols, namer)
@@ -131,6 +177,7 @@ class _Reader:
         for known, port in captures.items():
             outer[known] = builder.input(_free(port.name, namer), port.dtype, self._symbols.resolve_all(port.shape))
         inputs = tuple(node.name for node in builder.nodes)
+        outer |= self._derived(given, derived)
         for known in self._outside:
             if known not in outer:
                 outer[known] = walker.tensor(self._around.tensors[known], known)
@@ -244,9 +291,13 @@ def _free(wish: str, namer: Namer) -> str:
     return f"{wish}_now" if namer.has(wish) else wish
 
 
-def _renamed(scan: Scan, symbols: Symbols, namer: Namer) -> Scan:
+def _elements(value: Value) -> list[Size]:
+    """The sizes of a value that is known."""
+    return [] if value.known is None else [item for item in value.known.flat if isinstance(item, Size)]
+
+
+def _renamed(scan: Scan, symbols: Symbols, names: dict[str, Size]) -> Scan:
     """The scan with every size in symbols that are left, under the names people will read."""
-    names = symbols.names([port.shape for port in scan.inputs], namer)
 
     def size(old: Size) -> Size:
         return symbols.resolve(old).at(names)

@@ -116,13 +116,14 @@ class _Simplifier:
                 continue
             small = self._by_name[operand.inputs[0]]
             others = [self._by_name[other].shape for i, other in enumerate(inputs) if i != position]
-            if others and _broadcast([small.shape, *others], len(node.shape)) == node.shape:
+            if others and _broadcast([small.shape, *others]) == node.shape:
                 inputs[position] = small.name
         return replace(node, inputs=tuple(inputs))
 
 
-def _broadcast(shapes: list[Shape], rank: int) -> Shape:
+def _broadcast(shapes: list[Shape]) -> Shape:
     """The common shape of operands that are known to broadcast."""
+    rank = max(map(len, shapes))
     padded = [(ONE,) * (rank - len(shape)) + shape for shape in shapes]
     return tuple(next((size for size in sizes if size != ONE), ONE) for sizes in zip(*padded, strict=True))
 

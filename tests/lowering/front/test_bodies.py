@@ -4,7 +4,7 @@ import pytest
 from onnx import helper
 
 from .models import compare, graph, node, read, scan_model, tensor, typed
-from .operators import floats
+from .operators import floats, whole
 
 GIVEN = [("a", "float32", ["lanes"]), ("xs", "float32", ["seq", "lanes"])]
 FEEDS = {"a": floats(3), "xs": floats(4, 3)}
@@ -166,6 +166,48 @@ def test_what_is_computed_around_the_scan_from_constants_and_shapes_is_a_constan
     scan = compare(model, FEEDS)
     assert not scan.captures
     assert operations(scan) == ["mul", "add"]
+
+
+@pytest.mark.parametrize("source", ["xs", "other"])
+def test_a_size_that_is_computed_around_the_scan_is_a_size(source):
+    before = [
+        node("Shape", source, "shape"),
+        node("Gather", "shape last", "lanes", axis=0),
+        node("Mul", "lanes two", "more"),
+        node("Add", "more last", "sizes"),
+        node("Concat", "one lanes", "wanted", axis=0),
+    ]
+    nodes = [
+        node("Expand", "x wanted", "row"),
+        node("Cast", "sizes", "number", to=1),
+        node("Div", "row number", "y"),
+        node("ReduceSum", "y zero", "flat", keepdims=0),
+        node("Add", "s flat", "t"),
+        node("Identity", "wanted", "z"),
+    ]
+    constants = [tensor("last", [1], "int64"), tensor("one", [1], "int64"), tensor("two", [2], "int64")]
+    made = body(nodes, initializers=[tensor("zero", [0], "int64")])
+    model = scan_model(made, GIVEN, 1, initializers=constants)
+    model.graph.input.append(typed("other", "float32", ["any", "lanes"]))
+    for number, item in enumerate(before):
+        model.graph.node.insert(number, item)
+    scan = compare(model, FEEDS)
+    assert not scan.captures
+    assert {str(item.attributes["size"]) for item in scan.nodes if item.operation == "size"} >= {"2 * lanes + 1"}
+
+
+def test_a_size_that_no_input_tells_is_brought_by_the_caller():
+    nodes = [
+        node("Cast", "n", "number", to=1),
+        node("Mul", "x number", "y"),
+        node("Add", "s y", "t"),
+        node("Neg", "t", "z"),
+    ]
+    model = scan_model(body(nodes), GIVEN, 1)
+    model.graph.input.append(typed("other", "float32", ["any"]))
+    model.graph.node.insert(0, node("Shape", "other", "n"))
+    scan = compare(model, {**FEEDS, "n": whole(1, dtype="int64")})
+    assert [item.port.onnx for item in scan.captures] == ["n"]
 
 
 def test_what_is_computed_around_the_scan_from_values_is_brought_by_the_caller():

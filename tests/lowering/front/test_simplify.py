@@ -87,6 +87,18 @@ def test_an_operand_that_broadcasts_is_not_expanded():
     assert left(nodes) == ["constant", "gt", "where", "add"]
 
 
+def test_an_operand_that_gives_the_rank_stays_expanded():
+    nodes = [
+        node("ReduceMax", "x first", "row", keepdims=0),
+        node("Expand", "row shape", "wide"),
+        node("Mul", "wide half", "y"),
+        node("Add", "s y", "t"),
+        node("Identity", "y", "z"),
+    ]
+    constants = [tensor("first", [0], "int64"), tensor("shape", [1, 1], "int64"), tensor("half", 0.5)]
+    assert left(nodes, initializers=constants) == ["reduce", "reshape", "expand", "constant", "mul", "add"]
+
+
 def test_constants_are_computed_beforehand():
     nodes = [
         node("Sub", "one rate", "rest"),
