@@ -146,6 +146,15 @@ def test_whatever_the_browser_does_not_compile_is_told_and_the_next_job_runs(
     assert run(engine, DOUBLE)[0].tolist() == [0, 2, 4, 6, 8]
 
 
+def test_a_compiler_with_very_much_to_say_is_cut_short(engine: BrowserEngine):
+    """It quotes the name, which makes more than the page may send in a frame."""
+    found = problem(engine, f"{DECLARATIONS}{MAIN} {{ y[id.x] = nothing_{'0' * LARGEST_FRAME}; }}")
+    assert found.rule == "shader-compilation"
+    assert "unresolved value 'nothing_000" in found.message
+    assert len(found.message) < 6_000
+    assert run(engine, DOUBLE)[0].tolist() == [0, 2, 4, 6, 8]
+
+
 def test_a_text_by_itself_is_no_wgsl_or_beyond_the_device_or_fine(engine: BrowserEngine):
     engine.compile(DOUBLE)
     with pytest.raises(CallError) as raised:

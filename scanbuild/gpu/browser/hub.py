@@ -89,8 +89,9 @@ class Hub:
     def _launch(self, program: str) -> None:
         if self._browser is None:
             # The name lets a page of a browser that was started anew go on as the one before it.
-            self._browser = Browser(program, f"{self.url}#{_LAUNCHED}", software=self.settings.software)
-            self._browser.start()
+            browser = Browser(program, f"{self.url}#{_LAUNCHED}", software=self.settings.software)
+            browser.start()
+            self._browser = browser
 
 
 def ending(headline: str, detail: str, *, good: bool) -> Message:

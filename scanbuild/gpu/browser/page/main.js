@@ -9,6 +9,8 @@ const PROTOCOL = 1;
 const OPENED_ONCE_MORE = 4001;
 const BROKE_THE_RULES = 1008;
 const LONGEST_PAUSE = 5000;
+// A compiler may quote the shader, over and over; the terminal shows less than this.
+const LONGEST_WORDS = 8000;
 
 // It lasts over reloads; a browser that is driven by a program has it in the address.
 const identity = location.hash.slice(1) || (sessionStorage.id ??= [...crypto.getRandomValues(new Uint8Array(12))]
@@ -110,7 +112,8 @@ async function answer(number, work) {
     reply = await Promise.race([work(runner), lossOf(current)]);
   } catch (error) {
     const rule = error instanceof Refusal ? error.rule : "engine-validation";
-    reply = ["failed", { rule, message: String(error.message), dispatch: error.dispatch ?? null }, []];
+    const message = String(error.message).slice(0, LONGEST_WORDS);
+    reply = ["failed", { rule, message, dispatch: error.dispatch ?? null }, []];
   }
   const [kind, body, contents] = reply;
   if (from === link) await link.send(kind, { ...body, number }, contents);
