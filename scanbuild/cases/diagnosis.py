@@ -52,11 +52,17 @@ class Suspect:
         return first is not None and self.passes(first) and self.outcome(plan) == first
 
 
-def diagnose(suspect: Suspect) -> list[Finding]:
-    """The causes that can be named; none if the faults themselves say enough, or nothing was found out."""
+def diagnose(suspect: Suspect, *, briefly: bool = False) -> list[Finding]:
+    """The causes that can be named; none if the faults themselves say enough, or nothing was found out.
+
+    ``briefly`` asks only whether the adapter is to blame: that takes one or two runs, the rest may take a hundred.
+    """
     if not any(item.kind in _VALUE_FAULTS for item in suspect.findings):
         return []
-    return _cut_loops(suspect) or _ignored_attributes(suspect) or _subgroup_size(suspect) or _missing_barriers(suspect)
+    blameless = _cut_loops(suspect)
+    if blameless or briefly:
+        return blameless
+    return _ignored_attributes(suspect) or _subgroup_size(suspect) or _missing_barriers(suspect)
 
 
 def _cut_loops(suspect: Suspect) -> list[Finding]:

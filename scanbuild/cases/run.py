@@ -1,7 +1,7 @@
 """Running one case: plan, execute, ask the oracle, compare."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from scanbuild.cases.casefile import Case
@@ -23,6 +23,9 @@ from scanbuild.planning.selection import over_budget, unmet_requirement
 
 Status = Literal["passed", "failed", "skipped", "noOracle"]
 STATUSES: Final[tuple[Status, ...]] = ("passed", "failed", "skipped", "noOracle")
+
+DIAGNOSED: Final = 3
+"""So many failing cases of a variant are looked into: more are seldom of another cause, and each takes many runs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,6 +65,7 @@ class CaseRunner:
     oracle: Oracle
     depth: Depth = Depth()  # noqa: RUF009  # it is immutable
     allowed: frozenset[str] = frozenset()
+    diagnosed: dict[str, int] = field(default_factory=dict)
 
     def run(self, case: Case, variant: str | None = None) -> CaseResult:
         """Run a case, on the variant of that id or on the selected one.
@@ -118,7 +122,9 @@ class CaseRunner:
                 findings=tuple(findings),
                 passes=lambda outputs: judge(outputs).status == "passed",
             )
-            findings += diagnose(suspect)
+            done = self.diagnosed.get(plan.variant, 0)
+            findings += diagnose(suspect, briefly=done >= DIAGNOSED)
+            self.diagnosed[plan.variant] = done + 1
         return self._verdict(replace(result, variant=plan.variant, seconds=probed.seconds), findings)
 
     def _verdict(self, result: CaseResult, findings: list[Finding]) -> CaseResult:

@@ -69,7 +69,8 @@ def present_run(console: Console, run: RunReport, *, several: bool) -> None:
         for item in run.compiled
         if item.status == "failed"
     )
-    console.say(f"{_counts(run)} on {run.described}")
+    if run.results:
+        console.say(f"{_counts(run)} on {run.described}")
     if run.compiled:
         console.say(_shader_words(run))
     if run.fuzzing is not None:
@@ -82,7 +83,7 @@ def present_totals(console: Console, report: VerifyReport, *, whole: bool, sourc
     if any(run.adapter["software"] for run in report.runs):
         console.say("This is a software adapter: it computes on the CPU, and its speed says nothing of a GPU's.")
     for run in report.runs:
-        if whole and run.complete and run.unreached and not report.coverage:
+        if whole and run.complete and run.results and run.unreached and not report.coverage:
             console.say(f"No case reached on this device: {', '.join(run.unreached)}")
     console.problems(
         Problem(message=finding.message, rule="coverage", stage="own", file=item.package)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -127,6 +128,8 @@ def run_verify(console: Console, options: VerifyOptions) -> int:
         try:
             for engine in options.engines:
                 _run_engine(console, engine, subjects, options, course)
+            if options.compile_all:
+                _compile_elsewhere(console, subjects, options, course)
             if options.require_coverage:
                 course.coverage += [_coverage(subject, course.records) for subject in subjects]
         except KeyboardInterrupt:
@@ -138,14 +141,22 @@ def run_verify(console: Console, options: VerifyOptions) -> int:
             complete=complete,
         )
         annotations.report = report
-        _write_reports(report, options)
         present_totals(console, report, whole=options.pattern is None, sourced=all(item.source for item in subjects))
+        _write_reports(report, options)
     if not complete:
         console.problem_text("interrupted")
         return INTERRUPTED
     if not course.runs:
         raise NoAdapterError(*(Problem(message=item.message) for item in course.missing))
     return 1 if report.failed else 0
+
+
+def _compile_elsewhere(console: Console, subjects: Sequence[Subject], options: VerifyOptions, course: _Course) -> None:
+    """Compile the rendered shaders on the engines that are present, too, though no case was to run there."""
+    rendered = [replace(subject, chosen=()) for subject in subjects if subject.shaders]
+    for engine in ENGINES:
+        if rendered and engine not in options.engines:
+            _run_engine(console, engine, rendered, replace(options, fuzz=0, every=True, adapter=None), course)
 
 
 def _run_engine(
@@ -214,8 +225,7 @@ def _run_subject(
     console.say(f"{manifest.op_id}: {_words(tasks)} on {ready.described}")
     package = OpenPackage(folder=subject.folder, source=subject.source, tasks=len(tasks))
     used = backends[: max(1, min(len(backends), len(tasks)))]
-    for backend in used:
-        backend.open(package)
+    _open(used, package)
     found: dict[int, Any] = {}
     run = RunReport(
         manifest=manifest,
@@ -243,6 +253,15 @@ def _run_subject(
         )
         course.runs.append(run)
     present_run(console, run, several=len(options.roots) * len(options.engines) > 1 or options.all_variants)
+
+
+def _open(backends: Sequence[Backend], package: OpenPackage) -> None:
+    """Take up a package on every backend, at once where there are several: each may have an engine to start."""
+    if len(backends) == 1:
+        backends[0].open(package)
+        return
+    with ThreadPoolExecutor(len(backends)) as openers:
+        list(openers.map(lambda backend: backend.open(package), backends))
 
 
 def _fuzzed(
@@ -275,7 +294,7 @@ def _tasks(subject: Subject, ready: Ready, engine: str, options: VerifyOptions) 
 def _words(tasks: Sequence[Task]) -> str:
     runs = [task for task in tasks if isinstance(task, RunTask)]
     forced = sum(task.variant is not None for task in runs)
-    parts = [counted(len(runs) - forced, "case")]
+    parts = [counted(len(runs) - forced, "case")] if runs else []
     if forced:
         parts.append(counted(forced, "run") + " on other variants")
     if len(runs) < len(tasks):

@@ -65,7 +65,7 @@ def test_shaders_of_devices_that_are_not_here_are_compiled_and_what_is_lacking_i
         (folder / "rendered" / "main" / f"{name}.wgsl").write_text(text)
     sign(folder)
     ran = verify("--compile", "--json", "report.json", cwd=tmp_path)
-    (run,) = read_report(tmp_path / "report.json")["runs"]
+    run, *others = read_report(tmp_path / "report.json")["runs"]
     found = {Path(item["name"]).stem: item for item in run["shaders"]}
     assert ran.returncode == 1
     assert {name: item["status"] for name, item in found.items()} == {
@@ -77,6 +77,10 @@ def test_shaders_of_devices_that_are_not_here_are_compiled_and_what_is_lacking_i
     assert found["matrix"]["message"] == "the device lacks chromium-experimental-subgroup-matrix"
     assert "error: main/broken.wgsl: " in ran.stderr
     assert "1 of 4 rendered shaders compile on wgpu" in ran.stdout
+    # Other engines that are present compile them, too, without running a case.
+    for other in others:
+        assert (other["engine"], other["cases"]) == ("dawn", [])
+        assert [item["status"] for item in other["shaders"]] == ["failed", "compiled", "lacking", "lacking"]
 
 
 def test_a_kind_of_finding_can_be_allowed_and_is_told_all_the_same(tmp_path: Path):
