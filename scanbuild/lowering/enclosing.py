@@ -12,9 +12,16 @@ Dim = int | str | None
 """A dimension as a model has it: a number, a name, or nothing."""
 
 _FEW: Final = 1024
-_PATIENCE: Final = 60
+_PATIENCE: Final = 15
+"""Seconds for inference, which takes one or two; a damaged model can keep it busy for ever."""
+
 _INFER: Final = """
 import sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32))
+except Exception:
+    pass
 from onnx import ModelProto, shape_inference
 model = ModelProto()
 model.ParseFromString(sys.stdin.buffer.read())
