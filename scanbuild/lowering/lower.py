@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from scanbuild import __version__
-from scanbuild.dialect import expand_includes
+from scanbuild.dialect import expand_includes, parse_expression
 from scanbuild.errors import InputError, Problem
 from scanbuild.lowering import lane, parallel, steps, workgroup
 from scanbuild.lowering.card import describe
 from scanbuild.lowering.cases import bench_json, test_json
-from scanbuild.lowering.draft import Draft, Variant
+from scanbuild.lowering.draft import Draft, Refusal, Variant
 from scanbuild.lowering.graph import Scan
 from scanbuild.lowering.isolate import isolated
 from scanbuild.lowering.model import Candidate, Model, find, read_model
@@ -68,6 +68,21 @@ class Read:
         return next((other for other in before if _takes_all(other, variant)), None)
 
 
+def _decided(draft: Draft) -> Draft:
+    """The draft without conditions that fixed sizes have decided: a refusal if one never holds."""
+    if not isinstance(draft, Variant) or "when" not in draft.entry:
+        return draft
+    open_clauses = []
+    for clause in draft.entry["when"]:
+        expression = parse_expression(clause)
+        if expression.names:
+            open_clauses.append(clause)
+        elif expression.evaluate({}) is not True:
+            return Refusal(reason=f"its condition {clause} never holds for this model")
+    entry = {key: value for key, value in draft.entry.items() if key != "when"}
+    return Variant(entry={**entry, **({"when": open_clauses} if open_clauses else {})}, templates=draft.templates)
+
+
 def _takes_all(other: Variant, variant: Variant) -> bool:
     """Whether a variant takes every call, on every device on which another one can run."""
     requires = other.entry.get("requires", {})
@@ -95,7 +110,7 @@ def read(data: bytes, where: str, folder: Path | None, node: str | None = None) 
         model=model,
         candidate=candidate,
         scan=scan,
-        drafts={name: draft(scan) for name, draft in STRATEGIES.items()},
+        drafts={name: _decided(draft(scan)) for name, draft in STRATEGIES.items()},
     )
 
 

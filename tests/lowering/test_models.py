@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from onnx import ModelProto
 
 from scanbuild.cases.casefile import Case, read_tests
 from scanbuild.cases.fixtures import expected_array
@@ -100,13 +101,31 @@ def _check(case: Case, variant: str, got: Arrays, want: Arrays) -> None:
         assert apart <= (output.tolerance or 0.0) * 1.01 + 1e-7, f"{case.name}: {variant}: {name} is {apart:.3g} apart"
 
 
+@pytest.mark.parametrize("fixed", [False, True], ids=["symbolic", "fixed"])
 @pytest.mark.parametrize("name", SEED)
-def test_the_examples_of_the_operators_description_come_out_as_it_says(name, engine):
-    example = EXAMPLES[name]
+def test_the_examples_of_the_operators_description_come_out_as_it_says(name, fixed, engine):
+    example = with_fixed_sizes(EXAMPLES[name]) if fixed else EXAMPLES[name]
     package = with_all_variants(read(example.data, f"{name}.onnx", None))
     inputs = package.inputs(example, example.sizes[0])
     for variant in package.eligible(engine, inputs):
         assert distance(package.run(engine, inputs, variant), expected(name)) == 0
+
+
+def test_nothing_is_found_wrong_with_a_package_of_fixed_sizes(tmp_path):
+    package = lowered(with_fixed_sizes(EXAMPLES["scan9_sum"]))
+    assert package.manifest.derive == {}
+    assert [str(problem) for problem in check_path(package.write(tmp_path)).problems] == []
+
+
+def with_fixed_sizes(example: Example) -> Example:
+    """The example with numbers for its symbols, as the operator's description has them."""
+    model = ModelProto()
+    model.CopyFrom(example.model)
+    for value in (*model.graph.input, *model.graph.output):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_param:
+                dim.dim_value = example.sizes[0][dim.dim_param]
+    return replace(example, model=model)
 
 
 def test_the_folder_says_what_was_lowered():
