@@ -20,7 +20,7 @@ reverseBits determinant
 """
 _OWN: Final = """
 Sizes sizes halves readElement writeElement threads row following staged elemWords scanSteps scanLanes
-tileThreads tileLanes tileSteps tileFetches
+tileThreads tileLanes tileSteps tileFetches constants element lane local now last part turn Turn workgroup
 """
 _NUMBERED: Final = re.compile(r"(tile[A-Z]\w*|tiles|blocks|staged|elemWords)\d+")
 _TAKEN: Final = RESERVED_NAMES | PROTOTYPE_NAMES | WGSL_WORDS | frozenset((_OPERATORS + _WGSL_NAMES + _OWN).split())
