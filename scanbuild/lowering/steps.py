@@ -40,9 +40,12 @@ class Scratch:
     size: Size
 
     @property
+    def words(self) -> Size:
+        return self.size * 2 if self.dtype == "int64" else self.size
+
+    @property
     def entry(self) -> dict[str, Any]:
-        words = self.size * 2 if self.dtype == "int64" else self.size
-        number = words.number
+        words, number = self.words, self.words.number
         return {
             "id": self.name,
             "dtype": _SCRATCH[wgsl.SCALARS[self.dtype]],
@@ -135,6 +138,13 @@ class _Passes:
         most = min(_MOST_STEPS, (_MOST_PASSES - len(before) - len(after)) // max(1, len(turns)))
         if scan.steps.number is None or scan.steps.number > most:
             entry["when"] = [at_most(scan.steps, most)]
+        clauses = [
+            f"4 * ({scratch.words}) <= device.limits.maxStorageBufferBindingSize"
+            for scratch in self.stored.values()
+            if scratch.words.number is None
+        ]
+        if clauses:
+            entry["when"] = [*entry.get("when", []), *clauses]
         scratches = [scratch.entry for scratch in (*self.kept.values(), *self.stored.values())]
         if scratches:
             entry["intermediates"] = scratches
