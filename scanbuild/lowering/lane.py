@@ -346,7 +346,7 @@ class _Walk:
                 name = self.names.take(f"{state.before}_next")
                 walk.add(f"let {name} = {value.text};")
                 value = Value(name, walk, atomic=True, cheap=True)
-            fresh.append(emit.bind(value, f"{state.before}_next"))
+            fresh.append(emit.bind(value, state.after))
         for output, place in zip(self.outputs, self.places, strict=True):
             self._output(output, place, step)
         for state, value in zip(self.states, fresh, strict=True):
