@@ -22,7 +22,9 @@ PRIORITY: Final = 40
 LEAST_STEPS: Final = 128
 MOST_LANES: Final = 65536
 MOST_LAYERS: Final = 4
-_MOST_WORDS: Final = 24
+MOST_WORDS: Final = 8
+"""Of an element, 32 bits each. Two states in a circle take 6; three would take 12, for which compilers of software
+adapters need minutes, since an element is combined and passed on in many places."""
 _MOST_BUFFERS: Final = 8
 _TUNABLES: Final = {
     "tileWorkgroups": {
@@ -53,8 +55,8 @@ def draft(scan: Scan, analysis: Analysis | None = None) -> Draft:
     except CannotExpressError as error:
         return Refusal(reason=error.reason, origin=error.origin)
     most = max(code.words for code in codes)
-    if most > _MOST_WORDS:
-        return Refusal(reason=f"a step takes {most} words to describe; at most {_MOST_WORDS} are passed on")
+    if most > MOST_WORDS:
+        return Refusal(reason=f"a step takes {most} words to describe; at most {MOST_WORDS} are passed on")
     return _variant(scan, layers, codes, lanes)
 
 

@@ -51,7 +51,7 @@ def many_lanes(words: int) -> Tile:
 
 def few_lanes(words: int) -> Tile:
     """All lanes in a tile, at most as many as there are invocations; short runs of steps, whose totals are staged."""
-    sizes = ((256, 8, 1), (256, 16, 4), (256, 8, 4), (128, 8, 2), (128, 8, 4), (64, 8, 2), (64, 8, 4), (64, 4, 4))
+    sizes = ((256, 16, 4), (256, 8, 4), (128, 8, 2), (128, 8, 4), (64, 8, 2), (64, 8, 4), (64, 4, 4))
     tiles = [Tile(threads=threads, lanes=0, steps=steps, run=run, fetches=1) for threads, steps, run in sizes]
     return next((tile for tile in tiles if tile.memory(words) <= MEMORY), tiles[-1])
 
