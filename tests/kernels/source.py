@@ -80,6 +80,10 @@ LAYOUT_LIMIT = {
     "lane_walk": "channels >= 1 and steps >= 1",
     "lane_spans": "channels >= 1 and steps >= 1",
     "wide_walk": "channels >= 1 and steps >= 1",
+    "run_tiles": "channels == 1 and steps >= 4 and steps % 4 == 0",
+    "quad_tiles": "channels % 4 == 0 and channels >= 4 and steps >= 1",
+    "few_quad_tiles": "channels in [4, 8, 16, 32] and steps >= 1",
+    "lane_tiles": "channels >= 1 and channels <= 256 and steps >= 1",
 }
 """What the algorithm of a variant needs of the shape, as its template states it."""
 

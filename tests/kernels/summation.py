@@ -48,10 +48,43 @@ def tile_of(variant: str, dim: int) -> Tile:
     return Tile(groups, 16, groups)
 
 
+class Runs(NamedTuple):
+    """A tile of the single pass: `lanes` of a workgroup, `runs` runs of `run` steps an invocation, tiles in groups."""
+
+    lanes: int
+    runs: int
+    run: int
+    group: int
+
+    @property
+    def row_groups(self) -> int:
+        return 256 // self.lanes
+
+    def depth(self, steps: int) -> int:
+        """Additions on the way of a term: own run, runs, row groups, tiles of a group, groups, three to join, own run."""
+        rows = self.row_groups * self.runs * self.run
+        groups = math.ceil(math.ceil(steps / rows) / self.group)
+        levels = self.row_groups if self.row_groups <= 16 else 16 + math.ceil(self.row_groups / 16)
+        return self.run + self.runs + levels + self.group + groups + 3 + self.run
+
+
+def runs_of(variant: str, dim: int) -> Runs:
+    """The tile of a single-pass variant; with little workgroup memory that of four channels is shorter."""
+    if variant == "run_tiles":
+        return Runs(lanes=1, runs=8, run=4, group=16)
+    if variant == "quad_tiles":
+        return Runs(lanes=16, runs=1, run=12, group=16)
+    if variant == "few_quad_tiles":
+        return Runs(lanes=1, runs=2, run=2, group=16) if dim == 4 else Runs(lanes=dim // 4, runs=1, run=16, group=16)
+    return Runs(lanes=dim, runs=1, run=32, group=2 * (256 // dim))
+
+
 def depth(variant: str, steps: int, dim: int) -> int:
     """The largest number of rounded additions that a term goes through in that variant."""
     if variant == "serial":
         return steps
+    if variant.endswith("_tiles"):
+        return min(steps, runs_of(variant, dim).depth(steps))
     tile = tile_of(variant, dim)
     tiles = math.ceil(steps / tile.rows)
     if not variant.endswith("spans"):
