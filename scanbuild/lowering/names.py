@@ -22,7 +22,8 @@ _OWN: Final = """
 Sizes sizes halves readElement writeElement threads row following staged elemWords scanSteps scanLanes
 tileThreads tileLanes tileSteps tileFetches constants element lane local now last part turn Turn workgroup
 """
-_NUMBERED: Final = re.compile(r"(tile[A-Z]\w*|tiles|blocks|staged|elemWords)\d+")
+_NUMBERED: Final = re.compile(r"([a-z]+[A-Z]\w*|tiles|blocks|staged)\d+")
+"""Variants number their derives, such as ``tileLanes2``."""
 _TAKEN: Final = RESERVED_NAMES | PROTOTYPE_NAMES | WGSL_WORDS | frozenset((_OPERATORS + _WGSL_NAMES + _OWN).split())
 _LONGEST: Final = 40
 
