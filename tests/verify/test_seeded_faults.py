@@ -35,7 +35,7 @@ def kinds(result: CaseResult) -> set[str]:
 
 def test_a_missing_barrier_is_named_with_its_line(engine: Engine, tmp_path: Path):
     (result,) = run(engine, tmp_path, "missing barrier")
-    assert kinds(result) == {"wrong-value", "missing-barrier"}
+    assert kinds(result) - {"not-reproducible"} == {"wrong-value", "missing-barrier"}
     shader = FAULTS["missing barrier"].shader
     assert "with workgroupBarrier() before line 13 of the rendered text the case passes" in result.message
     assert "y[id.x] = row[63u - lane];" in shader
