@@ -25,6 +25,7 @@ Index = tuple[Size, ...]
 Load = Callable[["Emitter", Index], Value]
 ZERO: Final = Size()
 _LONG: Final = 72
+_MOST_VALUES: Final = 20_000
 
 
 class CannotExpressError(Exception):
@@ -55,6 +56,7 @@ class Emitter:
     tables: dict[str, str] = field(default_factory=dict)
     spellings: dict[str, str] = field(default_factory=dict)
     flats: dict[tuple[Index, Shape], Size] = field(default_factory=dict)
+    written: int = 0
     block: Block = field(init=False)
     _touched: list[list[Block]] = field(default_factory=list)
     _tables_of: dict[str, str] = field(default_factory=dict)
@@ -78,6 +80,10 @@ class Emitter:
         return made
 
     def _compute(self, node: Node, index: Index) -> Value:
+        self.written += 1
+        if self.written > _MOST_VALUES:
+            reason = f"a step unfolds into more than {_MOST_VALUES} values: the same is computed at too many indices"
+            raise CannotExpressError(reason, node.origin)
         source = self.sources.get(node.name)
         if source is not None:
             return source(self, index)

@@ -18,6 +18,7 @@ from scanbuild.lowering.sizes import product
 
 _NOMINAL: Final = 32
 """What a size that is not known when a package is made is taken for."""
+_MOST_JOINS: Final = 3
 _BARRIER: Final = 64.0
 _STORE: Final = 4.0
 _MANY: Final = 1e30
@@ -115,6 +116,7 @@ def _stored(nodes: tuple[Node, ...], wanted: list[str], invariant: set[str], for
         for name in node.inputs:
             consumers.setdefault(name, []).append(node.name)
     stored: set[str] = set()
+    deep = _deep(nodes)
     for node in reversed(nodes):
         if node.operation in ("input", "constant", "size"):
             continue
@@ -124,7 +126,7 @@ def _stored(nodes: tuple[Node, ...], wanted: list[str], invariant: set[str], for
         saved = (max(often - size, 0.0) + (often * _NOMINAL if leaves and _loops(node, by_name) else 0.0)) * work[
             node.name
         ]
-        if node.name in forced or (saved > _BARRIER + _STORE * often and not _is_view(node)):
+        if node.name in forced | deep or (saved > _BARRIER + _STORE * often and not _is_view(node)):
             stored.add(node.name)
             often = size
         for name, factor in _factors(node, by_name):
@@ -133,6 +135,19 @@ def _stored(nodes: tuple[Node, ...], wanted: list[str], invariant: set[str], for
             else:
                 apart[name] = min(apart[name] + often * factor, _MANY)
     return stored
+
+
+def _deep(nodes: tuple[Node, ...]) -> set[str]:
+    """Joins of joins of joins: each computes what it reads at indices of its own, so their texts would multiply."""
+    found: set[str] = set()
+    depth: dict[str, int] = {}
+    for node in nodes:
+        below = max((depth[name] for name in node.inputs), default=0)
+        depth[node.name] = below + (node.operation == "concat" or (node.operation == "pad" and len(node.inputs) > 1))
+        if depth[node.name] > _MOST_JOINS:
+            found.add(node.name)
+            depth[node.name] = 0
+    return found
 
 
 def _is_view(node: Node) -> bool:

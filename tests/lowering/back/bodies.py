@@ -172,6 +172,20 @@ def gathered_elements() -> Scan:
     return body.scan()
 
 
+def turned_ten_times() -> Scan:
+    """A ring that is turned step by step: joins of joins, which would double the text each time."""
+    body = Body()
+    s, x = body.state("s", [5]), body.element("x", [5])
+    ring = body.add("add", s, x)
+    for _ in range(10):
+        first = body.add("slice", ring, shape=[1], starts=shape_of([0]), steps=(1,))
+        rest = body.add("slice", ring, shape=[4], starts=shape_of([1]), steps=(1,))
+        ring = body.add("mul", body.add("concat", rest, first, shape=[5], axis=0), body.constant(0.5))
+    body.update(ring)
+    body.output("rings", ring)
+    return body.scan()
+
+
 BODIES: dict[str, Callable[[], Scan]] = {
     make.__name__: make
     for make in (
@@ -186,6 +200,7 @@ BODIES: dict[str, Callable[[], Scan]] = {
         invariant_weights,
         swapped,
         gathered_elements,
+        turned_ten_times,
     )
 }
 SIZES = {"batch": 3, "n": 5, "k": 4}
