@@ -3,7 +3,7 @@
     python3 tools/setup.py venv [EXTRA...]   the virtual environment, with scanbuild and the extras
     python3 tools/setup.py adapter           a WebGPU adapter: Mesa's software Vulkan driver if there is no other
     python3 tools/setup.py node              the npm packages that the tests use
-    python3 tools/setup.py browser           Debian's chromium, for the tests of the browser engine
+    python3 tools/setup.py browser           Debian's chromium and firefox-esr, for the tests of the browser engine
     python3 tools/setup.py swiftshader       SwiftShader from Debian's chromium-common, and Dawn; both optional
 
 Every step looks first and does nothing if all is there. System packages are installed through apt when this runs as
@@ -137,7 +137,10 @@ def install_node_packages() -> None:
 
 
 def find_browser() -> None:
-    """Make sure that there is a Chromium that starts. SetupError without one: the tests that need it are skipped."""
+    """Make sure that there is a Chromium that starts. SetupError without one: the tests that need it are skipped.
+
+    A Firefox is welcome, too, and nothing is said of the tests that need it but by themselves.
+    """
     if not works_as_browser():
         apt_install("to test kernels in a browser", "chromium")
     if not works_as_browser():
@@ -146,6 +149,11 @@ def find_browser() -> None:
             "the path as `chromium`. Without it, the tests of the browser engine are skipped"
         )
     say(f"browser: {output('chromium', '--version')}")
+    if not works("firefox-esr", "--version") and not works("firefox", "--version"):
+        try:
+            apt_install("to test kernels in a second browser, which is optional", "firefox-esr")
+        except (SetupError, subprocess.CalledProcessError) as error:
+            say(f"going on without Firefox: {error}")
 
 
 def works_as_browser() -> bool:

@@ -31,6 +31,8 @@ class BrowserOptions:
         made = cls(**{name: options.pop(name) for name in _NAMES})
         if made.launch is not None and options["engine"] not in ("browser", "all"):
             raise click.UsageError("--launch starts a browser for --engine browser, or for --engine all.")
+        if made.launch is not None and made.host != cls().host:
+            raise click.UsageError("--launch starts a browser of this machine, which needs no --host.")
         if options["engine"] == "browser" and options["adapter"] is not None:
             raise click.UsageError("--adapter chooses for wgpu and dawn; a browser chooses its adapter itself.")
         if made.launch is not None and made.devices > 1:
@@ -55,7 +57,7 @@ _OPTIONS = (
     click.option(
         "--launch",
         metavar="BROWSER",
-        help="Start chromium, chrome, edge or the browser at a path, headless, for --engine browser or all.",
+        help="Start chromium, chrome, edge, firefox or one at a path, headless, for --engine browser or all.",
     ),
     click.option(
         "--launch-on",

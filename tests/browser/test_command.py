@@ -93,7 +93,7 @@ def test_devices_come_one_after_another_to_the_address_that_is_printed(folder: P
     with running(folder, "--engine", "browser", "--devices", "2", "--json", "report.json") as process:
         url = address(process)
         for _ in range(2):
-            with Browser("chromium", url) as browser:
+            with Browser(find_browser("chromium"), url) as browser:
                 browser.do(lambda page: page.wait_for_selector('#status[data-mood="good"]', timeout=30_000))
                 assert browser.do(lambda page: page.inner_text("#headline")) == "All is well"
                 assert browser.do(lambda page: page.inner_text("#detail")) == "2 passed"
@@ -126,6 +126,7 @@ def test_ctrl_c_while_it_waits_leaves_a_report(folder: Path):
     [
         (["--launch", "chromium"], "--launch starts a browser for --engine browser"),
         (["--engine", "browser", "--launch", "chromium", "--devices", "2"], "--launch brings one device"),
+        (["--engine", "browser", "--launch", "chromium", "--host", "0.0.0.0"], "needs no --host"),
         (["--engine", "browser", "--adapter", "llvmpipe"], "a browser chooses its adapter itself"),
         (["--engine", "browser", "--wait", "nan"], "nan is no number of seconds"),
         (["--engine", "browser", "--certificate", "nowhere.pem"], "does not exist"),

@@ -6,7 +6,7 @@ from typing import Final, Self
 
 from scanbuild.errors import NoAdapterError, Problem
 from scanbuild.gpu.browser.engine import RETURN_LIMIT_S, BrowserEngine
-from scanbuild.gpu.browser.launch import Browser
+from scanbuild.gpu.browser.launch import Browser, Launched, launchable
 from scanbuild.gpu.browser.messages import Message
 from scanbuild.gpu.browser.server import Server
 from scanbuild.gpu.browser.settings import HubSettings
@@ -22,7 +22,7 @@ class Hub:
 
     def __init__(self, settings: HubSettings) -> None:
         self.settings = settings
-        self._browser: Browser | None = None
+        self._browser: Launched | None = None
         self.server = Server(settings)
         self.server.start()
 
@@ -39,8 +39,8 @@ class Hub:
 
     @property
     def browser(self) -> Browser:
-        """The browser that was launched."""
-        assert self._browser is not None, "no browser was launched"
+        """The browser of Chromium's family that was launched."""
+        assert isinstance(self._browser, Browser), "no such browser was launched"
         return self._browser
 
     def next_engine(self, limit_s: float) -> BrowserEngine:
@@ -89,7 +89,7 @@ class Hub:
     def _launch(self, program: str) -> None:
         if self._browser is None:
             # The name lets a page of a browser that was started anew go on as the one before it.
-            browser = Browser(program, f"{self.url}#{_LAUNCHED}", software=self.settings.software)
+            browser = launchable(program, f"{self.url}#{_LAUNCHED}", software=self.settings.software)
             browser.start()
             self._browser = browser
 

@@ -1,4 +1,7 @@
-"""A browser of this machine without a window, for tests and for machines that nobody sits at."""
+"""A browser of this machine without a window, for tests and for machines that nobody sits at.
+
+Those of Chromium's family are driven here; :mod:`firefox` is the other one.
+"""
 
 import contextlib
 import os
@@ -8,10 +11,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Protocol, Self, TypeVar
 
 from scanbuild.errors import NoAdapterError, Problem
 from scanbuild.gpu.browser import missing_extra
+from scanbuild.gpu.browser.firefox import NAMES, Firefox, is_firefox
 
 Result = TypeVar("Result")
 
@@ -19,11 +23,13 @@ KNOWN: Final[dict[str, tuple[str, ...]]] = {
     "chromium": ("chromium", "chromium-browser"),
     "chrome": ("google-chrome", "google-chrome-stable", "chrome"),
     "edge": ("microsoft-edge", "microsoft-edge-stable"),
+    "firefox": NAMES,
 }
 _MAC: Final[dict[str, str]] = {
     "chromium": "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "chrome": "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "edge": "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+    "firefox": "/Applications/Firefox.app/Contents/MacOS/firefox",
 }
 _QUIET: Final = (
     "--disable-background-networking",
@@ -43,16 +49,34 @@ _WEBGPU: Final = (
 _START_LIMIT_MS: Final = 60_000
 
 
-class Browser:
-    """A headless browser that has the page open. Use it in a ``with``; any thread may.
+class Launched(Protocol):
+    """A browser that was started with the page."""
 
-    ``program`` is "chromium", "chrome", "edge" or the path of a browser of that family. With ``software`` it computes
-    on the CPU, whatever GPU there is. NoAdapterError if there is no such browser, or it does not start.
+    def start(self) -> None:
+        """Start it. NoAdapterError if it does not start."""
+
+    def restart(self) -> None:
+        """End it, whatever it does, and open the page anew in another."""
+
+    def close(self) -> None:
+        """End it. A second call does nothing."""
+
+
+def launchable(program: str, url: str, *, software: bool) -> Launched:
+    """The browser of that name or path, not yet started. NoAdapterError if there is none."""
+    path = find_browser(program)
+    return (Firefox if is_firefox(program) else Browser)(path, url, software=software)
+
+
+class Browser:
+    """A headless browser of Chromium's family that has the page open. Use it in a ``with``; any thread may.
+
+    With ``software`` it computes on the CPU, whatever GPU there is.
     """
 
-    def __init__(self, program: str, url: str, *, software: bool = True) -> None:
+    def __init__(self, path: Path, url: str, *, software: bool = True) -> None:
         self.url = url
-        self._path = find_browser(program)
+        self._path = path
         self._flags = browser_flags(software=software)
         # Playwright is to be used in one thread, and in none that has an event loop.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="scanbuild-launch")
@@ -138,7 +162,8 @@ def find_browser(program: str) -> Path:
     raise NoAdapterError(
         Problem(
             message=f"there is no browser {program!r} on this machine",
-            hint="install it (on Debian: apt-get install chromium), or give the path of Chromium, Chrome or Edge",
+            hint="install it (on Debian: apt-get install chromium, or firefox-esr), or give the path of Chromium, "
+            "Chrome, Edge or Firefox",
         )
     )
 
