@@ -15,7 +15,7 @@ from scanbuild.lowering.graph import Scan, Shape
 from scanbuild.lowering.heading import heading
 from scanbuild.lowering.parallel_code import Code, Layer, lanes_of, trail_name, write_layer
 from scanbuild.lowering.parallel_tiles import tile_derives
-from scanbuild.lowering.sizes import product
+from scanbuild.lowering.sizes import Size, product
 from scanbuild.lowering.storage import Shader, shape_text
 
 PRIORITY: Final = 40
@@ -57,7 +57,18 @@ def draft(scan: Scan, analysis: Analysis | None = None) -> Draft:
     most = max(code.words for code in codes)
     if most > MOST_WORDS:
         return Refusal(reason=f"a step takes {most} words to describe; at most {MOST_WORDS} are passed on")
-    return _variant(scan, layers, codes, lanes)
+    width = product(list(lanes)).number
+    if width is not None and not 1 <= width <= MOST_LANES:
+        return Refusal(reason=f"there are {width} lanes; it is for 1 to {MOST_LANES}, more fill a device by themselves")
+    return _unless_taken(scan, _variant(scan, layers, codes, lanes))
+
+
+def _unless_taken(scan: Scan, variant: Variant) -> Draft:
+    """The variant, unless a port has a name that it needs."""
+    ports = {port.name for port in (*scan.inputs, *scan.results)}
+    needed = {"scan_state", *(str(item["id"]) for item in variant.entry["intermediates"])}
+    taken = sorted(ports & needed)
+    return Refusal(reason=f"a port is called {taken[0]}, which is a name it needs") if taken else variant
 
 
 def _refusal(scan: Scan, known: Analysis) -> Refusal | None:
@@ -117,10 +128,7 @@ def _variant(scan: Scan, layers: Sequence[Layer], codes: Sequence[Code], lanes: 
         "id": "parallel_scan",
         "description": _description(layers),
         "priority": PRIORITY,
-        "when": [
-            f"{scan.steps} >= {LEAST_STEPS}",
-            f"({product(list(lanes))}) >= 1 and ({product(list(lanes))}) <= {MOST_LANES}",
-        ],
+        "when": _when(scan, product(list(lanes))),
         "requires": _requires(passes),
         "tunables": _TUNABLES,
         "derive": {"scanSteps": str(scan.steps), "scanLanes": str(product(list(lanes))), **tile_derives(codes)},
@@ -128,6 +136,14 @@ def _variant(scan: Scan, layers: Sequence[Layer], codes: Sequence[Code], lanes: 
         "passes": passes,
     }
     return Variant(entry=entry, templates=templates)
+
+
+def _when(scan: Scan, lanes: Size) -> list[str]:
+    """Enough steps to be worth cutting up, and not so many lanes that they fill a device by themselves."""
+    clauses = [f"{scan.steps} >= {LEAST_STEPS}"]
+    if lanes.number is None:
+        clauses += [f"{lanes} >= 1", f"{lanes} <= {MOST_LANES}"]
+    return clauses
 
 
 def _requires(passes: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -168,7 +184,8 @@ def _pass(scan: Scan, layer: Layer, code: Code, name: str, number: int) -> dict[
     more += [_trail_binding(scan, index, writes=True) for index in layer.kept]
     more.append({"name": "scan_state", "scratch": f"tiles_{number + 1}", "elementType": "atomic<u32>"})
     fields = ("steps", "lanes", "blocks", "tiles", "groups", "groupTiles", "turns")
-    values = {"steps": "scanSteps", "lanes": "scanLanes"}
+    own = {"groups": "tileGroups", "turns": "workgroupTurns"}
+    values = {"steps": "scanSteps", "lanes": "scanLanes"} | {key: f"{name}{number + 1}" for key, name in own.items()}
     more.append(
         {
             "name": "params",

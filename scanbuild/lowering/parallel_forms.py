@@ -7,7 +7,7 @@ Coefficients are nodes, grown beside the body's, of any shape that broadcasts to
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from scanbuild.lowering.graph import Node, Origin, Scan, Shape
 from scanbuild.lowering.parallel_growth import Growth
@@ -56,6 +56,18 @@ Value = str | Form | Unfit
 """A node that depends on no state, by its name; a form; or the reason why there is none."""
 
 
+_MIXING: Final = {
+    "contract": "a product of matrices",
+    "slice": "a slice",
+    "concat": "a concatenation",
+    "pad": "padding",
+    "gather": "a gather",
+    "gather_elements": "a gather",
+    "arg": "a search for an extreme",
+    "cumulate": "a running sum",
+}
+
+
 class UnfitError(Exception):
     """Raised inside an algebra where an operation does not fit."""
 
@@ -102,6 +114,9 @@ class Algebra:
 
     def apply(self, node: Node, operands: list[str | Form]) -> Form:  # noqa: ARG002
         """The form of an elementwise operation, at least one of whose operands has one; may raise UnfitError."""
+        mixing = _MIXING.get(node.operation)
+        if mixing is not None:
+            raise UnfitError(f"{mixing} mixes the lanes of a state")
         raise UnfitError(f"{node.operation} of a state cannot be regrouped")
 
     # What is the same for all.

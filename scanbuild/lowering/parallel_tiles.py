@@ -73,14 +73,14 @@ def tile_derives(codes: Sequence[Code]) -> dict[str, object]:
         for name, (below, above) in choices.items():
             found[f"{name}{number}"] = below if below == above else f"{below} if scanLanes < {FEW_LANES} else {above}"
         lanes = f"(tileLanes{number} or max(1, scanLanes))"
-        rows = f"(tiles{number} + 2 * groups{number})"
+        rows = f"(tiles{number} + 2 * tileGroups{number})"
         found |= {
             f"rowGroups{number}": f"tileThreads{number} // {lanes}",
             f"groupTiles{number}": f"min(rowGroups{number} * tileFetches{number}, mostGroupTiles{number})",
             f"blocks{number}": f"ceilDiv(scanLanes, {lanes})",
             f"tiles{number}": f"ceilDiv(scanSteps, rowGroups{number} * tileSteps{number})",
-            f"groups{number}": f"ceilDiv(tiles{number}, groupTiles{number})",
-            f"turns{number}": f"ceilDiv(tiles{number} * blocks{number}, tunables.tileWorkgroups)",
+            f"tileGroups{number}": f"ceilDiv(tiles{number}, groupTiles{number})",
+            f"workgroupTurns{number}": f"ceilDiv(tiles{number} * blocks{number}, tunables.tileWorkgroups)",
             f"stateWords{number}": f"32 + {rows} * blocks{number} * {lanes} * {code.words + 1}",
         }
     return found

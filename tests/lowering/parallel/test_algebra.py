@@ -156,7 +156,7 @@ REFUSED = {
     "reversal": (
         lambda b, s, x, a: b.add("add", b.add("slice", s, shape=["n"], starts=(0,), steps=(-1,)), x),
         "float32",
-        "slice of a state",
+        "a slice mixes the lanes",
     ),
     "mean over lanes": (
         lambda b, s, x, a: b.add("add", b.add("reduce", s, shape=[1], kind="add", axes=(0,)), x),
