@@ -12,7 +12,7 @@ from scanbuild.lowering.elements import Emitter, count
 from scanbuild.lowering.graph import Port, Scan
 from scanbuild.lowering.heading import heading
 from scanbuild.lowering.outputs import HEAD, WIDTH
-from scanbuild.lowering.storage import Shader, namer, read_text, write_text
+from scanbuild.lowering.storage import Shader, as_json, namer, read_text, write_text
 
 
 def is_needed(scan: Scan) -> bool:
@@ -57,7 +57,7 @@ def draft(scan: Scan) -> Variant:
                 "id": name.replace("-", "_"),
                 "shader": f"{name}.wgsl.jinja",
                 "bindings": shader.bindings((), text),
-                "dispatch": {"threads": str(count(state.initial.shape)), "workgroupSize": WIDTH},
+                "dispatch": {"threads": as_json(count(state.initial.shape)), "workgroupSize": WIDTH},
             }
         )
     results = " + ".join(f"numel(shapes.{port.name})" for port in scan.results)

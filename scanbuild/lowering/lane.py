@@ -26,7 +26,17 @@ from scanbuild.lowering.graph import Origin, Output, Scan, Shape, State
 from scanbuild.lowering.heading import heading
 from scanbuild.lowering.outputs import HEAD, WIDTH, map_pass, store_output
 from scanbuild.lowering.sizes import ONE, Size
-from scanbuild.lowering.storage import SIZES, Shader, mentioned, namer, reader, shape_text, step_sources, write_text
+from scanbuild.lowering.storage import (
+    SIZES,
+    Shader,
+    as_json,
+    mentioned,
+    namer,
+    reader,
+    shape_text,
+    step_sources,
+    write_text,
+)
 from scanbuild.lowering.tracing import Read, trace
 
 PRIORITY: Final = 30
@@ -235,7 +245,7 @@ class _Walk:
             "id": self.name.replace("-", "_"),
             "shader": f"{self.name}.wgsl.jinja",
             "bindings": shader.bindings((), text),
-            "dispatch": {"threads": str(count(lanes)), "workgroupSize": WIDTH},
+            "dispatch": {"threads": as_json(count(lanes)), "workgroupSize": WIDTH},
         }
         return entry, shader.text(text, tables=self.emit.tables.values())
 

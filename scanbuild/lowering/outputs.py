@@ -7,7 +7,7 @@ from scanbuild.lowering.elements import Emitter, Index, count, targets, use_coun
 from scanbuild.lowering.graph import Output, Scan
 from scanbuild.lowering.heading import heading
 from scanbuild.lowering.sizes import Size
-from scanbuild.lowering.storage import Shader, mentioned, namer, step_sources, write_text
+from scanbuild.lowering.storage import Shader, as_json, mentioned, namer, step_sources, write_text
 
 WIDTH: Final = 64
 HEAD: Final = (
@@ -57,6 +57,6 @@ def map_pass(scan: Scan, output: Output, name: str) -> tuple[dict[str, Any], str
         "id": name.replace("-", "_"),
         "shader": f"{name}.wgsl.jinja",
         "bindings": shader.bindings((), text),
-        "dispatch": {"threads": str(count(shape)), "workgroupSize": WIDTH},
+        "dispatch": {"threads": as_json(count(shape)), "workgroupSize": WIDTH},
     }
     return entry, shader.text(text, tables=emit.tables.values())

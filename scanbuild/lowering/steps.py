@@ -16,7 +16,7 @@ from scanbuild.lowering.heading import heading
 from scanbuild.lowering.outputs import HEAD, WIDTH, map_pass, store_output
 from scanbuild.lowering.schedule import Group, Schedule, reach, schedule, wanted_of
 from scanbuild.lowering.sizes import Size
-from scanbuild.lowering.storage import Shader, at_most, mentioned, namer, reader, step_sources, write_text
+from scanbuild.lowering.storage import Shader, as_json, at_most, mentioned, namer, reader, step_sources, write_text
 
 PRIORITY: Final = 10
 _MOST_PASSES: Final = 131072
@@ -129,7 +129,7 @@ class _Passes:
             after.append(more)
         passes = list(before)
         if turns:
-            passes.append({"id": "steps", "repeat": {"index": "turn", "count": str(scan.steps)}, "passes": turns})
+            passes.append({"id": "steps", "repeat": {"index": "turn", "count": as_json(scan.steps)}, "passes": turns})
         entry: dict[str, Any] = {
             "id": "step_passes",
             "description": "A few passes a step, with all values of a step in memory.",
@@ -314,5 +314,5 @@ class _Passes:
             "id": name[:60].replace("-", "_"),
             "shader": file,
             "bindings": shader.bindings(more, text),
-            "dispatch": {"threads": str(count(shape)), "workgroupSize": WIDTH},
+            "dispatch": {"threads": as_json(count(shape)), "workgroupSize": WIDTH},
         }

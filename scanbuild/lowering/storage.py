@@ -153,6 +153,11 @@ def shape_text(sizes: Iterable[Size]) -> str:
     return f"[{', '.join(map(str, sizes))}]"
 
 
+def as_json(size: Size) -> int | str:
+    """A size as a number, or as an expression of the loader's language."""
+    return str(size) if size.number is None else size.number
+
+
 def at_most(size: Size, limit: int) -> str:
     """A clause that a size is at most a number: of a symbol alone, where that can be said."""
     constant = next((factor for monomial, factor in size.terms if not monomial), 0)

@@ -15,7 +15,7 @@ from scanbuild.lowering.heading import heading
 from scanbuild.lowering.outputs import HEAD, WIDTH
 from scanbuild.lowering.schedule import Schedule
 from scanbuild.lowering.sizes import ONE, Size
-from scanbuild.lowering.storage import Shader, namer, reader
+from scanbuild.lowering.storage import Shader, as_json, namer, reader
 from scanbuild.lowering.tracing import trace
 
 _WORTH: Final = 1024
@@ -113,6 +113,6 @@ def turning_pass(scan: Scan, turned: Turned) -> tuple[dict[str, Any], str, str]:
         "id": f"turn_{port.name}",
         "shader": file,
         "bindings": shader.bindings([{"scratch": turned.name}], text),
-        "dispatch": {"threads": str(count(turned.shape)), "workgroupSize": WIDTH},
+        "dispatch": {"threads": as_json(count(turned.shape)), "workgroupSize": WIDTH},
     }
     return entry, file, shader.text(text)

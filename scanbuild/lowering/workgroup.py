@@ -30,6 +30,7 @@ from scanbuild.lowering.sizes import ONE, Size
 from scanbuild.lowering.storage import (
     SIZES,
     Shader,
+    as_json,
     at_most,
     mentioned,
     namer,
@@ -179,7 +180,8 @@ class _Walk:
             limits["maxStorageBuffersPerShaderStage"] = buffers
         if limits:
             found["requires"] = {"limits": limits}
-        found["derive"] = {"threads": self._threads()}
+        threads = self._threads()
+        found["derive"] = {"threads": int(threads) if threads.isdigit() else threads}
         if self.turned:
             found["intermediates"] = [item.scratch for item in self.turned]
         passes = []
@@ -237,7 +239,7 @@ class _Walk:
             "id": "walk",
             "shader": file,
             "bindings": shader.bindings([item.binding for item in self.turned], body),
-            "dispatch": {"workgroups": str(self.batch.size)} if self.batch is not None else {"x": 1},
+            "dispatch": {"workgroups": as_json(self.batch.size)} if self.batch is not None else {"x": 1},
         }
         return entry, {file: shader.text(body, tables=self.emit.tables.values(), memory=memory)}
 
