@@ -72,9 +72,21 @@ def check_writable(file: Path) -> None:
 
 
 def write_report(file: Path, text: str) -> None:
-    """Write a report; an error that has no name of its own gets that of the file."""
+    """Write a report, whole or not at all: where the disk is full, an earlier one stays as it was.
+
+    An error that has no name of its own gets that of the file.
+    """
+    target = file.resolve()
+    part = target.with_name(f".{target.name}.part")
     try:
-        file.write_text(text, encoding="utf-8", errors="replace")
+        if (target.exists() and not target.is_file()) or not os.access(target.parent, os.W_OK):
+            target.write_text(text, encoding="utf-8", errors="replace")  # a device or a pipe is never replaced
+            return
+        try:
+            part.write_text(text, encoding="utf-8", errors="replace")
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(file)) from None
 

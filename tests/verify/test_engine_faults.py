@@ -17,6 +17,7 @@ from scanbuild.cases.casefile import Case, read_tests
 from scanbuild.cases.run import CaseResult
 from scanbuild.cases.session import Session
 from scanbuild.cases.worker import OpenPackage, RunTask, WorkerSettings
+from scanbuild.commands.console import write_report
 from scanbuild.errors import NoAdapterError
 from scanbuild.gpu import EngineName, choose_adapter
 from tests.cases.packages import DOUBLE, case, manifest, sign, variant, write_package
@@ -178,6 +179,25 @@ def test_a_full_disk_costs_the_report_and_not_the_verdicts(tmp_path: Path):
     assert "2 passed" in ran.stdout
     assert "/dev/full: no space left on device" in ran.stderr
     assert 'tests="2" failures="0"' in (tmp_path / "report.xml").read_text()
+
+
+def test_a_report_is_written_whole_or_not_at_all(tmp_path: Path):
+    """A file may not grow beyond so many bytes here, as if the disk were full."""
+    report = tmp_path / "report.json"
+    write_report(report, "an earlier one")
+    code = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "from pathlib import Path; from scanbuild.commands.console import write_report\n"
+        "write_report(Path('report.json'), 'x' * 100000)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 1
+    assert "File too large: 'report.json'" in ran.stderr
+    assert [(item.name, item.read_text()) for item in tmp_path.iterdir()] == [("report.json", "an earlier one")]
 
 
 def test_an_interrupt_leaves_a_valid_report_of_what_was_done(tmp_path: Path):
