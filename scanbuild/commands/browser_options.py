@@ -17,7 +17,7 @@ _NAMES = ("launch", "launch_on", "host", "port", "certificate", "devices", "wait
 class BrowserOptions:
     """What was asked for. ``devices`` come one after another, each within ``wait`` seconds."""
 
-    launch: str | None = None
+    launch: tuple[str, ...] = ()
     launch_on: str = "cpu"
     host: str = "127.0.0.1"
     port: int = 0
@@ -29,14 +29,14 @@ class BrowserOptions:
     def taken_from(cls, options: dict[str, Any]) -> "BrowserOptions":
         """The options that :func:`browser_options` added, taken out of a command's. UsageError if they do not fit."""
         made = cls(**{name: options.pop(name) for name in _NAMES})
-        if made.launch is not None and options["engine"] not in ("browser", "all"):
+        if made.launch and options["engine"] not in ("browser", "all"):
             raise click.UsageError("--launch starts a browser for --engine browser, or for --engine all.")
-        if made.launch is not None and made.host != cls().host:
+        if made.launch and made.host != cls().host:
             raise click.UsageError("--launch starts a browser of this machine, which needs no --host.")
         if options["engine"] == "browser" and options["adapter"] is not None:
             raise click.UsageError("--adapter chooses for wgpu and dawn; a browser chooses its adapter itself.")
-        if made.launch is not None and made.devices > 1:
-            raise click.UsageError("--launch brings one device; --devices is for those that people open the page on.")
+        if made.launch and made.devices > 1:
+            raise click.UsageError("--launch brings its devices; --devices is for those that people open the page on.")
         return made
 
 
@@ -57,7 +57,8 @@ _OPTIONS = (
     click.option(
         "--launch",
         metavar="BROWSER",
-        help="Start chromium, chrome, edge, firefox or one at a path, headless, for --engine browser or all.",
+        multiple=True,
+        help="Start chromium, chrome, edge, firefox or one at a path, headless, for browser or all; repeatable.",
     ),
     click.option(
         "--launch-on",

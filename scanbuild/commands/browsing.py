@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class Devices:
-    """The devices to test, one after another, behind an address that stays. Use it in a ``with``."""
+    """The devices to test, one after another. Use it in a ``with``.
+
+    Those that people bring come to one address that stays; every browser that is launched has an address of its own.
+    """
 
     def __init__(self, console: Console, settings: WorkerSettings, options: BrowserOptions) -> None:
         self._console = console
@@ -34,33 +38,49 @@ class Devices:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._hub is not None:
-            self._hub.close()
+        self._close()
 
     def backends(self) -> Iterator[BrowserBackend]:
-        """A backend for each. When it starts, people are asked to open the page, and it waits for them."""
+        """A backend for each. When it starts, a browser is, or people are asked to open the page, and it waits."""
+        if self._options.launch:
+            for program in self._options.launch:
+                yield BrowserBackend(self._settings, partial(self._launch, program))
+            return
         for _ in range(self._options.devices):
             yield BrowserBackend(self._settings, self._summon)
 
+    def _launch(self, program: str) -> "tuple[Hub, BrowserEngine]":
+        self._close()
+        hub = self._hub = self._open(program)
+        return hub, hub.next_engine(self._options.wait)
+
     def _summon(self) -> "tuple[Hub, BrowserEngine]":
-        options = self._options
-        if self._hub is None:
-            self._hub = open_hub(
-                HubSettings(
-                    host=options.host,
-                    port=options.port,
-                    certificate=options.certificate,
-                    launch=options.launch,
-                    software=options.launch_on == "cpu",
-                    notice=self._console.say,
-                )
-            )
-            if options.launch is None:
-                _invite(self._console, self._hub, options)
-        elif options.launch is None:
-            self._console.say(f"Waiting for browser {self._come + 1} of {options.devices} at {self._hub.url}")
+        hub = self._hub
+        if hub is None:
+            hub = self._hub = self._open(None)
+            _invite(self._console, hub, self._options)
+        else:
+            self._console.say(f"Waiting for browser {self._come + 1} of {self._options.devices} at {hub.url}")
         self._come += 1
-        return self._hub, self._hub.next_engine(options.wait)
+        return hub, hub.next_engine(self._options.wait)
+
+    def _open(self, program: str | None) -> "Hub":
+        options = self._options
+        return open_hub(
+            HubSettings(
+                host=options.host,
+                port=options.port,
+                certificate=options.certificate,
+                launch=program,
+                software=options.launch_on == "cpu",
+                notice=self._console.say,
+            )
+        )
+
+    def _close(self) -> None:
+        hub, self._hub = self._hub, None
+        if hub is not None:
+            hub.close()
 
 
 def _invite(console: Console, hub: "Hub", options: BrowserOptions) -> None:

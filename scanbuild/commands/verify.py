@@ -111,7 +111,7 @@ def verify(console: Console, /, **options: Any) -> int:
       scanbuild verify --deep -j 2
       scanbuild verify --fuzz 500 --seed 7
       scanbuild verify --engine browser --host 0.0.0.0
-      scanbuild verify --engine all --launch chromium
+      scanbuild verify --engine all --launch chromium --launch firefox
       scanbuild verify --list-adapters
       scanbuild verify --adapter llvmpipe -k 'reverse_*'
     """

@@ -77,7 +77,7 @@ class VerifyOptions:
             others["require_coverage"] = False
         engines = tuple(name for name in ENGINES if engine in (name, "all"))
         # A browser is started only where one is named: otherwise somebody would have to open the page.
-        with_browser = engine == "browser" or (engine == "all" and others["browser"].launch is not None)
+        with_browser = engine == "browser" or (engine == "all" and bool(others["browser"].launch))
         return cls(
             roots=roots or (Path(),),
             engines=(*engines, "browser") if with_browser else engines,

@@ -89,6 +89,20 @@ def test_a_launched_browser_verifies_a_package(folder: Path, chromium: None):
     assert complaints == ""
 
 
+def test_browsers_are_launched_one_after_another_and_those_missing_passed_over(folder: Path, chromium: None):
+    options = VerifyOptions(
+        roots=(folder,),
+        engines=("browser",),
+        every=True,
+        browser=BrowserOptions(launch=("chromium", "/nowhere/chromium", str(find_browser("chromium")))),
+        json_file=folder / "report.json",
+    )
+    assert verifying.run_verify(Console(), options) == 0
+    report = report_in(folder)
+    assert [run["summary"]["passed"] for run in report["runs"]] == [2, 2]
+    assert len(report["missing"]) == 1
+
+
 def test_devices_come_one_after_another_to_the_address_that_is_printed(folder: Path, chromium: None):
     with running(folder, "--engine", "browser", "--devices", "2", "--json", "report.json") as process:
         url = address(process)
@@ -125,7 +139,7 @@ def test_ctrl_c_while_it_waits_leaves_a_report(folder: Path):
     ("arguments", "words"),
     [
         (["--launch", "chromium"], "--launch starts a browser for --engine browser"),
-        (["--engine", "browser", "--launch", "chromium", "--devices", "2"], "--launch brings one device"),
+        (["--engine", "browser", "--launch", "chromium", "--devices", "2"], "--launch brings its devices"),
         (["--engine", "browser", "--launch", "chromium", "--host", "0.0.0.0"], "needs no --host"),
         (["--engine", "browser", "--adapter", "llvmpipe"], "a browser chooses its adapter itself"),
         (["--engine", "browser", "--wait", "nan"], "nan is no number of seconds"),
@@ -164,7 +178,7 @@ def test_a_browser_that_is_missing_is_noted_where_every_engine_is_tried(
         roots=(folder,),
         engines=("browser",),
         every=True,
-        browser=BrowserOptions(launch="/nowhere/chromium"),
+        browser=BrowserOptions(launch=("/nowhere/chromium",)),
         json_file=folder / "report.json",
     )
     with pytest.raises(NoAdapterError, match="there is no browser '/nowhere/chromium'"):
