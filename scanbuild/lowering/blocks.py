@@ -27,6 +27,7 @@ class Block:
     kind: Kind = "function"
     lines: "list[str | Block]" = field(default_factory=list)
     known: "dict[object, Value]" = field(default_factory=dict)
+    indices: "dict[object, tuple[Size, ...]]" = field(default_factory=dict)
     joined: bool = False
     """Whether the block goes on behind the closing brace of the one before it, as ``else`` does."""
 

@@ -211,6 +211,10 @@ class Emitter:
         block = deepest(blocks)
         return views.index_text(size, self._spelled, block)
 
+    def recall(self, key: object) -> Index | None:
+        """Indices that were computed before, where they can be seen from here."""
+        return next((block.indices[key] for block in self.block.chain() if key in block.indices), None)
+
     def _spelled(self, symbol: str) -> str:
         if symbol in self.spellings:
             return self.spellings[symbol]

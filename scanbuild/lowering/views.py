@@ -103,21 +103,17 @@ def divided(emit: "Emitter", flat: Size, by: Size, extent: Size) -> tuple[Size, 
     bound = _bound(emit, rest)
     if bound is not None and _at_most(bound, by - 1):
         return whole, rest
-    value = emit.index_value(flat)
-    block = deepest([value.block, emit.block.floor()])
-    divisor = emit.index_value(by).operand
-    times = extent.divided(by)
-    key = ("division", flat, by)
-    known = next((item.known[key] for item in emit.block.chain() if key in item.known), None)
+    key = ("divided", flat, by)
+    known = emit.recall(key)
     if known is None:
+        value = emit.index_value(flat)
+        block = deepest([value.block, emit.block.floor()])
+        divisor = emit.index_value(by).operand
         named = emit.bind(Value(value.text, block, value.atomic, value.cheap), "flat")
-        row = emit.variable(f"{named.operand} / {divisor}", block, times if times is not None else flat, "row")
+        row = emit.variable(f"{named.operand} / {divisor}", block, extent.divided(by) or flat, "row")
         column = emit.variable(f"{named.operand} % {divisor}", block, by, "column")
-        symbols = f"{row} {column}"
-        block.known[key] = Value(symbols, block)
-        return row, column
-    row_name, column_name = known.text.split()
-    return Size.of(row_name), Size.of(column_name)
+        known = block.indices[key] = (row, column)
+    return known[0], known[1]
 
 
 def _bound(emit: "Emitter", size: Size) -> Size | None:
@@ -248,9 +244,9 @@ def _position(emit: "Emitter", indices: str, index: Index, extent: Size) -> Size
         return _ZERO
     value = emit.value(indices, index)
     key = ("position", indices, index, extent)
-    known = next((item.known[key] for item in emit.block.chain() if key in item.known), None)
+    known = emit.recall(key)
     if known is not None:
-        return Size.of(known.text)
+        return known[0]
     length = emit.index_value(extent)
     dtype = emit.nodes[indices].dtype
     if wgsl.SCALARS[dtype] == "u32":
@@ -259,7 +255,7 @@ def _position(emit: "Emitter", indices: str, index: Index, extent: Size) -> Size
         text = f"position_{'i64' if dtype == 'int64' else 'i32'}({value.text}, {length.text})"
     block = deepest([value.block, emit.block.floor()])
     at = emit.variable(text, block, extent, "at")
-    block.known[key] = Value(str(at), block)
+    block.indices[key] = (at,)
     return at
 
 
