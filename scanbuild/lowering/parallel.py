@@ -196,7 +196,7 @@ def _pass(scan: Scan, layer: Layer, code: Code, name: str, number: int) -> dict[
         }
     )
     shader = Shader(scan, "", reads=dict(code.reads), writes=dict(code.writes))
-    plain = ("tileThreads", "tileLanes", "tileSteps", "tileFetches", "tileRun", "elemWords")
+    plain = ("tileThreads", "tileLanes", "tileSteps", "tileFetches", "tileRun", "groupTiles", "elemWords")
     return {
         "id": name.replace("-", "_"),
         "shader": f"{name}.wgsl.jinja",

@@ -44,7 +44,7 @@ class Tile:
 def many_lanes(words: int) -> Tile:
     """Blocks of 32 lanes, with steps of their own for each invocation; fewer invocations where an element is large."""
     steps = 16 if words <= 4 else 8
-    sizes = ((256, 2), (256, 1), (128, 2), (128, 1), (64, 2), (32, 4), (32, 2), (32, 1))
+    sizes = ((256, 1), (128, 1), (64, 2), (32, 4), (32, 2), (32, 1))
     tiles = [Tile(threads=threads, lanes=32, steps=steps, run=steps, fetches=fetches) for threads, fetches in sizes]
     return next((tile for tile in tiles if tile.memory(words) <= MEMORY), tiles[-1])
 
