@@ -34,7 +34,7 @@ Array = npt.NDArray[Any]
 
 STORED: Final = 256
 """So many expected values of a case are stored."""
-_WORK: Final = 2**15
+_WORK: Final = 2**14
 """Operations of a case, one more for every thousand elements, that are computed while lowering."""
 _SEEDS: Final = 4
 _BENCH_STEPS: Final = (512, 4096, 65536)
@@ -298,8 +298,10 @@ def _listed(value: Array) -> list[Any]:
 
 
 def _number(item: Any) -> Any:
+    """A float of NumPy, in as few digits as tell it from its neighbours."""
     if np.isfinite(item):
-        return float(item) if float(item) != int(item) or item == 0 else int(item)
+        short = float(str(item))
+        return int(short) if short == int(short) != 0 else short
     return "NaN" if np.isnan(item) else "Infinity" if item > 0 else "-Infinity"
 
 

@@ -1,5 +1,6 @@
 """What stands at the top of a shader: what it computes, in formulas that a person can read, and how."""
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -9,6 +10,7 @@ import numpy as np
 from scanbuild.lowering.dependence import needed
 from scanbuild.lowering.elements import targets, use_counts
 from scanbuild.lowering.graph import Node, Scan
+from scanbuild.lowering.sizes import Size
 
 _INFIX: Final = {
     "add": "+",
@@ -27,6 +29,7 @@ _INFIX: Final = {
     "bit_or": "|",
     "bit_xor": "^",
 }
+_PART: Final = re.compile(r"\w+\[[^\[\]]*\]")
 _WIDTH: Final = 116
 _LONG: Final = 64
 
@@ -73,7 +76,9 @@ def formulas(scan: Scan, wanted: Sequence[str] = ()) -> list[str]:
 
 
 def _text(node: Node, operands: list[str]) -> str:
-    grouped = [f"({text})" if " " in text and not _is_call(text) else text for text in operands]
+    grouped = [
+        f"({text})" if " " in text and not _is_call(text) and not _PART.fullmatch(text) else text for text in operands
+    ]
     if node.operation in _INFIX:
         return f"{grouped[0]} {_INFIX[node.operation]} {grouped[1]}"
     match node.operation:
@@ -85,6 +90,16 @@ def _text(node: Node, operands: list[str]) -> str:
             return str(node.attributes["size"])
         case "cast":
             return f"{node.dtype}({operands[0]})"
+        case "slice":
+            spans = map(_span, node.attributes["starts"], node.attributes["steps"], node.shape)
+            return f"{grouped[0]}[{', '.join(spans)}]"
+        case "reshape" | "expand":
+            return f"{node.operation}({operands[0]}, [{', '.join(map(str, node.shape))}])"
+        case "arg":
+            last = ", the last" if node.attributes["last"] else ""
+            return f"arg{node.attributes['kind']}({operands[0]} over {node.attributes['axis']}{last})"
+        case "transpose":
+            return f"transpose({operands[0]}, axes {', '.join(map(str, node.attributes['perm']))})"
         case "reduce":
             axes = ", ".join(map(str, node.attributes["axes"]))
             words = {"add": "sum", "mul": "product", "min": "min", "max": "max"}
@@ -93,6 +108,14 @@ def _text(node: Node, operands: list[str]) -> str:
             left, right, out = ("".join(node.attributes[side]) for side in ("left", "right", "out"))
             return f'einsum("{left},{right}->{out}", {operands[0]}, {operands[1]})'
     return f"{node.operation}({', '.join(operands)})"
+
+
+def _span(start: Size | int, step: int, count: Size) -> str:
+    """A part of an axis as Python writes it: from where, to where, how far apart."""
+    first = Size.of(start)
+    if step == 1:
+        return f"{first}:{first + count}" if first.terms else f":{count}"
+    return f"{first}:{first + count * step}:{step}"
 
 
 def _constant(array: "np.ndarray[Any, Any]") -> str:

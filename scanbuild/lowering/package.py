@@ -1,6 +1,7 @@
 """A source package from a ``Scan`` and the variants that were drafted for it."""
 
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from scanbuild.lowering.sizes import Size
 from scanbuild.lowering.storage import SIZES, shape_text, symbols_of
 
 _WIDTH: Final = 120
+_WORDS: Final = ("NaN", "Infinity", "-Infinity")
+"""What stands for a number that JSON does not have."""
 _MOST_ELEMENTS: Final = 2**31
 _SINCE: Final = (8, 9, 11, 16, 19, 21, 23, 24, 25)
 
@@ -207,8 +210,12 @@ def pretty(value: Any, indent: int = 0, before: int = 0) -> str:
             f"{inner}{json.dumps(key, ensure_ascii=False)}: {pretty(item, indent + 1, len(key) + 4)}"
             for key, item in value.items()
         ]
-    else:
+    elif not all(isinstance(item, int | float) or item in _WORDS for item in value):
         lines = [f"{inner}{pretty(item, indent + 1)}" for item in value]
+    else:
+        numbers = ", ".join(json.dumps(item, ensure_ascii=False) for item in value)
+        filled = textwrap.wrap(numbers, _WIDTH - len(inner), break_long_words=False, break_on_hyphens=False)
+        lines = [inner + f"\n{inner}".join(filled)]
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     text = f"{opening}\n" + ",\n".join(lines) + f"\n{'  ' * indent}{closing}"
     return text + ("\n" if indent == 0 else "")
