@@ -24,7 +24,7 @@ from scanbuild.commands.console import Console, check_writable, counted, write_r
 from scanbuild.commands.faults import INTERRUPTED
 from scanbuild.commands.fuzzing import fuzz
 from scanbuild.commands.verify_output import Annotations, Progress, present_run, present_totals
-from scanbuild.errors import CheckFailedError, InputError, NoAdapterError, Problem
+from scanbuild.errors import CheckFailedError, InputError, NoAdapterError, Problem, ScanbuildError
 from scanbuild.gpu.adapters import ENGINES, EngineName
 from scanbuild.package.digest import compare_digests, folder_digests
 from scanbuild.package.fetching import FetchError
@@ -122,7 +122,7 @@ def run_verify(console: Console, options: VerifyOptions) -> int:
     if options.require_coverage and options.pattern is not None:
         message = "--require-coverage judges all cases of a package, and -k leaves some out"
         raise InputError(Problem(message=message, hint="leave one of the two away"))
-    subjects = [_subject(console, root, options) for root in options.roots]
+    subjects = _subjects(console, options)
     course, complete = _Course(), True
     with Annotations() as annotations:
         try:
@@ -328,6 +328,19 @@ def _write_reports(report: VerifyReport, options: VerifyOptions) -> None:
             errors.append(error)
     if errors:
         raise errors[0]
+
+
+def _subjects(console: Console, options: VerifyOptions) -> list[Subject]:
+    """The packages, or what is wrong with any of them, all at once."""
+    subjects, errors = [], []
+    for root in options.roots:
+        try:
+            subjects.append(_subject(console, root, options))
+        except ScanbuildError as error:
+            errors.append(error)
+    if errors:
+        raise type(errors[0])(*(problem for error in errors for problem in error.problems))
+    return subjects
 
 
 def _subject(console: Console, root: Path, options: VerifyOptions) -> Subject:

@@ -98,6 +98,10 @@ def test_what_does_not_go_together_or_is_not_there_is_told(tmp_path: Path):
     write_package(tmp_path, manifest(), GOOD)
     ran = verify("--require-coverage", "-k", "small", cwd=tmp_path)
     assert (ran.returncode, "-k leaves some out" in ran.stderr) == (2, True)
+    ran = verify(".", "nowhere", "tests", cwd=tmp_path)
+    assert ran.returncode == 2
+    assert all(f"{name}: there is no such folder" in ran.stderr for name in ("nowhere", "tests"))
+    assert ran.stderr.count("error:") == 2
     ran = verify("--allow", "zero-fil", cwd=tmp_path)
     assert (ran.returncode, "zero-fill" in ran.stderr) == (2, True)
 
