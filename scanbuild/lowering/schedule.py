@@ -13,7 +13,7 @@ from typing import Final
 from scanbuild.lowering.dependence import needed, reads_of
 from scanbuild.lowering.graph import Node, Scan, Shape
 from scanbuild.lowering.operations import MAPS
-from scanbuild.lowering.sizes import product
+from scanbuild.lowering.sizes import ONE, Size, product
 
 _NOMINAL: Final = 32
 """What a size that is not known when a package is made is taken for."""
@@ -199,6 +199,21 @@ def _work(nodes: tuple[Node, ...]) -> dict[str, float]:
         inputs = sum(factor * (found[name] + 1.0) for name, factor in _factors(node, by_name))
         found[node.name] = min(own + inputs, _MANY)
     return found
+
+
+def products(scan: Scan, plan: Schedule) -> Size:
+    """How many products of numbers the contractions of a step take, those that are the same in every step aside."""
+    fixed = {name for stage in plan.fixed for group in stage for name in group.nodes}
+    wanted = [name for stage in plan.stages for group in stage for name in group.nodes]
+    total = Size()
+    for node in needed(scan.nodes, wanted):
+        if node.operation == "contract" and node.name not in fixed:
+            extents: dict[str, Size] = {}
+            for name, side in zip(node.inputs, ("left", "right"), strict=True):
+                for label, size in zip(node.attributes[side], scan.by_name[name].shape, strict=True):
+                    extents[label] = size if extents.get(label, ONE) == ONE else extents[label]
+            total += product(list(extents.values()))
+    return total
 
 
 def wanted_of(scan: Scan, name: str) -> tuple[list[int], list[int]]:

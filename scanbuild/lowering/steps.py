@@ -11,7 +11,7 @@ from scanbuild.lowering.blocks import Block, Value
 from scanbuild.lowering.constants import pool_of
 from scanbuild.lowering.draft import Draft, Refusal, Variant
 from scanbuild.lowering.elements import CannotExpressError, Emitter, Index, Load, count, targets, use_counts
-from scanbuild.lowering.graph import Output, Scan, Shape, State
+from scanbuild.lowering.graph import Origin, Output, Scan, Shape, State
 from scanbuild.lowering.heading import heading
 from scanbuild.lowering.outputs import HEAD, WIDTH, map_pass, store_output
 from scanbuild.lowering.schedule import Group, Schedule, reach, schedule, wanted_of
@@ -83,6 +83,12 @@ def draft(scan: Scan) -> Draft:
     return Refusal(reason="the body takes more buffers than passes may bind on every device")
 
 
+def limits_of(scan: Scan) -> list[str] | None:
+    """The clauses of the variant of step passes; None if there is none."""
+    made = draft(scan)
+    return list(made.entry.get("when", [])) if isinstance(made, Variant) else None
+
+
 def _operands(scan: Scan, name: str) -> set[str]:
     nodes = scan.by_name
     return {one for one in nodes[name].inputs if nodes[one].operation not in ("input", "constant", "size")}
@@ -136,8 +142,10 @@ class _Passes:
             "priority": PRIORITY,
         }
         most = min(_MOST_STEPS, (_MOST_PASSES - len(before) - len(after)) // max(1, len(turns)))
-        if scan.steps.number is None or scan.steps.number > most:
+        if scan.steps.number is None:
             entry["when"] = [at_most(scan.steps, most)]
+        elif scan.steps.number > most:
+            raise CannotExpressError(f"{scan.steps} steps take more passes than a call may have", Origin())
         clauses = [
             f"4 * ({scratch.words}) <= device.limits.maxStorageBufferBindingSize"
             for scratch in self.stored.values()

@@ -22,11 +22,12 @@ from scanbuild.lowering.elements import (
     targets,
     use_counts,
 )
-from scanbuild.lowering.graph import Scan, Shape
+from scanbuild.lowering.graph import Origin, Scan, Shape
 from scanbuild.lowering.heading import heading
 from scanbuild.lowering.outputs import map_pass, store_output
-from scanbuild.lowering.schedule import Group, Schedule, schedule, wanted_of
+from scanbuild.lowering.schedule import Group, Schedule, products, schedule, wanted_of
 from scanbuild.lowering.sizes import ONE, Size
+from scanbuild.lowering.steps import limits_of
 from scanbuild.lowering.storage import (
     SIZES,
     Shader,
@@ -46,6 +47,9 @@ _MOST_THREADS: Final = 256
 _FEW_THREADS: Final = 32
 _MEMORIES: Final = (16384, 32768)
 _MOST_BUFFERS: Final = 8
+_MUCH: Final = 2**22
+"""Products in a step that a workgroup, which reads some 100 GB a second, needs longer for than passes to start."""
+_MANY_ROWS: Final = 16
 _ROW: Final = Size.of("%row")
 
 
@@ -170,8 +174,10 @@ class _Walk:
             "description": self._description(),
             "priority": PRIORITY - size,
         }
-        if words.number is None:
-            found["when"] = [at_most(words * 4, limit)]
+        clauses = [at_most(words * 4, limit)] if words.number is None else []
+        clauses += self._worth()
+        if clauses:
+            found["when"] = clauses
         limits: dict[str, int] = {}
         if size:
             limits["maxComputeWorkgroupStorageSize"] = limit
@@ -196,6 +202,19 @@ class _Walk:
             passes.append(more)
         found["passes"] = passes
         return Variant(entry=found, templates=templates)
+
+    def _worth(self) -> list[str]:
+        """A clause where passes over the whole device would be faster: few workgroups with much to do in each step."""
+        rows = Size.of(1) if self.batch is None else self.batch.size
+        work = products(self.scan, self.plan).divided(rows)
+        others = limits_of(self.scan)
+        if work is None or (work.number or 0) <= _MUCH or (rows.number or 0) >= _MANY_ROWS or others is None:
+            return []
+        choices = [f"{rows} >= {_MANY_ROWS}"] if rows.number is None else []
+        choices += [f"not ({clause})" for clause in others]
+        if not choices:
+            raise CannotExpressError("passes over the whole device do a step faster than a few workgroups", Origin())
+        return [" or ".join(choices)]
 
     def _words(self) -> Size:
         total = Size()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scanbuild.lowering import workgroup
+from scanbuild.lowering import steps, workgroup
 from scanbuild.lowering.batch import find_batch
 from scanbuild.lowering.draft import Refusal, Variant
 from scanbuild.lowering.schedule import schedule
@@ -63,3 +63,20 @@ def test_states_that_do_not_fit_are_refused_or_left_to_devices_with_more_memory(
 def test_a_wide_cell_uses_every_invocation(engine):
     scan = gru(70, 33)
     assert_like_numpy(scan, workgroup.draft(scan), engine, made_inputs(scan, 3), tolerance=1e-4)
+
+
+def test_a_few_workgroups_with_much_to_do_are_left_to_passes_over_the_whole_device():
+    small, large = workgroup.draft(gru(64, 64)), workgroup.draft(gru(1024, 512))
+    assert isinstance(small, Variant) and isinstance(large, Variant)
+    assert "when" not in small.entry
+    (clause,) = large.entry["when"]
+    assert clause.startswith("batch >= 16 or not (steps <= 65535)")
+
+
+def test_more_steps_than_passes_are_refused():
+    body = Body(70000)
+    h, x = body.state("h", ["n"]), body.element("x", [])
+    total = body.add("reduce", h, shape=[1], kind="max", axes=(0,))
+    body.update(body.add("add", total, x))
+    refusal = steps.draft(body.scan())
+    assert isinstance(refusal, Refusal) and "70000 steps" in refusal.reason
