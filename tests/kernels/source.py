@@ -88,6 +88,17 @@ LAYOUT_LIMIT = {
 """What the algorithm of a variant needs of the shape, as its template states it."""
 
 
+def fit(variant: str, steps: int, dim: int) -> tuple[int, int]:
+    """The nearest larger shape that the layout of a variant takes."""
+    if variant == "run_tiles":
+        return -(-steps * dim // 4) * 4, 1
+    if variant == "quad_tiles":
+        return steps, -(-dim // 4) * 4
+    if variant == "few_quad_tiles":
+        return steps, next((width for width in (4, 8, 16) if width >= dim), 32)
+    return steps, dim
+
+
 @cache
 def cases() -> tuple[Case, ...]:
     """The cases of test.json."""

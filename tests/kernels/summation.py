@@ -61,7 +61,7 @@ class Runs(NamedTuple):
         return 256 // self.lanes
 
     def depth(self, steps: int) -> int:
-        """Additions on the way of a term: own run, runs, row groups, tiles of a group, groups, three to join, own run."""
+        """Additions on the way of a term: run, runs, row groups, tiles of a group, groups, three to join, run."""
         rows = self.row_groups * self.runs * self.run
         groups = math.ceil(math.ceil(steps / rows) / self.group)
         levels = self.row_groups if self.row_groups <= 16 else 16 + math.ceil(self.row_groups / 16)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scanbuild.cases.compare import compare
 from scanbuild.gpu import Engine
 from scanbuild.planning.device import DeviceRecord
-from tests.kernels.source import LAYOUT_LIMIT, Arrays, case_inputs, cases, planner, planner_of, reference, run
+from tests.kernels.source import LAYOUT_LIMIT, Arrays, case_inputs, cases, fit, planner, planner_of, reference, run
 
 VARIANTS = sorted(LAYOUT_LIMIT)
 KINDS = ["float32", "float16", "float16 as words", "int32", "uint32"]
@@ -53,7 +53,7 @@ def real_valued(seed: int, steps: int, dim: int) -> Arrays:
     seed=st.integers(0, 2**32),
 )
 def test_a_variant_sums_any_shape_exactly(engine, variant, steps, dim, kind, reverse, workgroups, seed):
-    inputs = integer_valued(seed, steps, dim, kind)
+    inputs = integer_valued(seed, *fit(variant, steps, dim), kind)
     alone = planner_of(variant, targetWorkgroups=workgroups)
     got = run(alone, engine, inputs, {"reverse": reverse}, device_for(kind, engine))
     for name, want in reference(inputs, {"reverse": reverse}).items():
@@ -63,7 +63,7 @@ def test_a_variant_sums_any_shape_exactly(engine, variant, steps, dim, kind, rev
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_final_state_is_the_row_written_last_bit_for_bit(engine, variant):
     for steps, dim in [(33, 1), (300, 7), (1000, 64), (650, 129)]:
-        inputs = real_valued(7, steps, dim)
+        inputs = real_valued(7, *fit(variant, steps, dim))
         for reverse, last in [(0, -1), (1, 0)]:
             got = run(planner_of(variant, targetWorkgroups=3), engine, inputs, {"reverse": reverse}, engine.record)
             assert got["final_state"].tobytes() == got["scan_output"][last].tobytes()
@@ -71,8 +71,8 @@ def test_the_final_state_is_the_row_written_last_bit_for_bit(engine, variant):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_real_valued_sums_have_the_same_bits_in_every_run(engine, variant):
-    inputs = real_valued(11, 5000, 65)
-    runs = [run(planner_of(variant), engine, inputs, {}, engine.record) for _ in range(3)]
+    inputs = real_valued(11, *fit(variant, 5000, 65))
+    runs = [run(planner_of(variant), engine, inputs, {}, engine.record) for _ in range(20)]
     assert len({item["scan_output"].tobytes() for item in runs}) == 1
 
 

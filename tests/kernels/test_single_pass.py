@@ -1,0 +1,57 @@
+"""Tiles that look back: no stall and no order of workgroups changes a bit, and nothing waits for ever."""
+
+import numpy as np
+import pytest
+
+from tests.kernels.source import fit, planner_of, reference, run
+from tests.kernels.test_variants import device_for, integer_valued, real_valued
+
+TILES = ["few_quad_tiles", "lane_tiles", "quad_tiles", "run_tiles"]
+RUNS = 20
+LONG = {"run_tiles": (300_000, 1), "quad_tiles": (9000, 68), "few_quad_tiles": (40_000, 16), "lane_tiles": (9000, 33)}
+"""Shapes of more than two groups of tiles."""
+
+
+def bits(variant, engine, inputs, **tunables):
+    got = run(planner_of(variant, **tunables), engine, inputs, {"reverse": 1}, engine.record)
+    return got["scan_output"].tobytes() + got["final_state"].tobytes()
+
+
+def outcomes(variant, engine, inputs, **tunables):
+    return {bits(variant, engine, inputs, **tunables) for _ in range(RUNS)}
+
+
+@pytest.mark.parametrize("variant", TILES)
+def test_real_valued_sums_have_the_same_bits_in_twenty_runs_with_and_without_stalls(engine, variant):
+    inputs = real_valued(17, *LONG[variant])
+    calm = outcomes(variant, engine, inputs)
+    assert len(calm) == 1
+    assert outcomes(variant, engine, inputs, scanWithhold=3, scanPatience=2) == calm
+    assert outcomes(variant, engine, inputs, scanWithhold=3, scanPatience=2, tileWorkgroups=3) == calm
+
+
+@pytest.mark.parametrize("variant", TILES)
+def test_a_tile_that_waits_for_nobody_sums_the_same(engine, variant):
+    inputs = real_valued(19, *LONG[variant])
+    calm = bits(variant, engine, inputs)
+    assert bits(variant, engine, inputs, scanPatience=0) == calm
+
+
+@pytest.mark.parametrize("withhold", [1, 2, 16])
+@pytest.mark.parametrize("variant", TILES)
+def test_sums_are_exact_though_workgroups_withhold_what_others_need(engine, variant, withhold):
+    inputs = integer_valued(23, *LONG[variant], "float32")
+    got = run(planner_of(variant, scanWithhold=withhold, scanPatience=2), engine, inputs, {}, engine.record)
+    for name, want in reference(inputs, {}).items():
+        np.testing.assert_array_equal(got[name], want, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", ["float16", "float16 as words", "int32", "uint32"])
+@pytest.mark.parametrize("variant", TILES)
+def test_every_dtype_is_exact_with_stalls(engine, variant, kind):
+    steps, dim = fit(variant, 3000, 5)
+    inputs = integer_valued(29, steps, dim, kind)
+    device = device_for(kind, engine)
+    got = run(planner_of(variant, scanWithhold=2, scanPatience=2), engine, inputs, {"reverse": 1}, device)
+    for name, want in reference(inputs, {"reverse": 1}).items():
+        np.testing.assert_array_equal(got[name], want, err_msg=name)
