@@ -2,6 +2,7 @@
 
 import multiprocessing
 import tempfile
+import threading
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -39,6 +40,8 @@ class Session:
     def __init__(self, settings: WorkerSettings) -> None:
         self.settings = settings
         self._package: OpenPackage | None = None
+        self._ended = False
+        self._lock = threading.Lock()
         self._process: SpawnProcess | None = None
         self._connection: Connection | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="scanbuild-verify-")
@@ -48,6 +51,7 @@ class Session:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._ended = True
         self._stop()
         self._folder.cleanup()
 
@@ -58,6 +62,8 @@ class Session:
 
     def start(self) -> Ready:
         """Start the worker and its engine. Raises what hinders it, mostly NoAdapterError."""
+        if self._ended:
+            raise RuntimeError("the session has ended")
         self._log.write_bytes(b"")
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
@@ -126,14 +132,19 @@ class Session:
                 return answer
 
     def _stop(self) -> None:
-        """End the worker. It is not asked: it may hang, and it holds nothing worth saving."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
-            self._process.close()
-        if self._connection is not None:
-            self._connection.close()
-        self._process = self._connection = None
+        """End the worker. It is not asked: it may hang, and it holds nothing worth saving.
+
+        An interrupt ends a session from another thread than the one that waits for its worker.
+        """
+        with self._lock:
+            process, connection = self._process, self._connection
+            self._process = self._connection = None
+        if process is not None:
+            process.kill()
+            process.join()
+            process.close()
+        if connection is not None:
+            connection.close()
 
     def _last_words(self) -> str:
         lines = self._log.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace").splitlines()

@@ -225,7 +225,6 @@ def _run_subject(
     console.say(f"{manifest.op_id}: {_words(tasks)} on {ready.described}")
     package = OpenPackage(folder=subject.folder, source=subject.source, tasks=len(tasks))
     used = backends[: max(1, min(len(backends), len(tasks)))]
-    _open(used, package)
     found: dict[int, Any] = {}
     run = RunReport(
         manifest=manifest,
@@ -236,6 +235,7 @@ def _run_subject(
         complete=False,
     )
     try:
+        _open(used, package)
         with Progress(console, len(tasks)) as progress:
             for index, result in run_tasks(used, tasks):
                 found[index] = result
