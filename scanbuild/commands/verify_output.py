@@ -200,8 +200,12 @@ def _generated_problems(fuzzing: Fuzzing) -> Iterator[Problem]:
 
 def _fuzzing_words(fuzzing: Fuzzing) -> str:
     words = f"{counted(fuzzing.count, 'generated case')} from seed {fuzzing.seed}: "
-    words += f"{counted(len(fuzzing.failures), 'kind')} of failure" if fuzzing.failures else "all is well"
-    return words + (f"; {fuzzing.unjudged} of them nothing could judge" if fuzzing.unjudged else "")
+    if fuzzing.failures:
+        words += f"{counted(len(fuzzing.failures), 'kind')} of failure"
+    else:
+        words += "no fault seen" if fuzzing.unjudged else "all is well"
+    without = f"; the values of {counted(fuzzing.unjudged, 'run')} were not judged, for want of an oracle"
+    return words + (without if fuzzing.unjudged else "")
 
 
 def _complaints(failed: Sequence[CaseResult]) -> Iterator[Problem]:

@@ -352,13 +352,16 @@ def _subject(console: Console, root: Path, options: VerifyOptions) -> Subject:
     if not wanted:
         message = "there are no cases to run" if options.pattern is None else f"no case matches {options.pattern!r}"
         raise InputError(Problem(message=message, file=str(folder / TEST_FILE)))
+    shaders = _rendered(folder, package) if options.compile_all else {}
+    if options.compile_all and not shaders:
+        console.say(f"{package.manifest.op_id}: the package holds no rendered shaders to compile")
     return Subject(
         folder=folder,
         package=package,
         tests=tests,
         chosen=tuple(case for case in tests.cases if case.name in wanted),
         source=_reference_folder(folder, package.manifest.op_id, options.source),
-        shaders=_rendered(folder, package) if options.compile_all else {},
+        shaders=shaders,
     )
 
 
