@@ -16,3 +16,11 @@ def engine() -> Iterator[Engine]:
         pytest.skip(str(error))
     with opened:
         yield opened
+
+
+@pytest.fixture
+def patient_engine(engine: Engine) -> Iterator[Engine]:
+    """The engine, for a long run beside others: it is not given up as long as a compiler may still be at work."""
+    before, engine.call_limit_s = engine.call_limit_s, 900.0
+    yield engine
+    engine.call_limit_s = before
