@@ -89,13 +89,13 @@ LAYOUT_LIMIT = {
 
 
 def fit(variant: str, steps: int, dim: int) -> tuple[int, int]:
-    """The nearest larger shape that the layout of a variant takes."""
+    """A shape of about the size that the layout of a variant takes."""
     if variant == "run_tiles":
         return -(-steps * dim // 4) * 4, 1
     if variant == "quad_tiles":
         return steps, -(-dim // 4) * 4
     if variant == "few_quad_tiles":
-        return steps, next((width for width in (4, 8, 16) if width >= dim), 32)
+        return steps, 4 if dim <= 128 else 16
     return steps, dim
 
 
