@@ -50,8 +50,12 @@ def many_lanes(words: int) -> Tile:
 
 
 def few_lanes(words: int) -> Tile:
-    """All lanes in a tile, at most as many as there are invocations; short runs of steps, whose totals are staged."""
-    sizes = ((256, 16, 4), (256, 8, 4), (128, 8, 2), (128, 8, 4), (64, 8, 2), (64, 8, 4), (64, 4, 4))
+    """All lanes in a tile, at most as many as there are invocations.
+
+    Small elements come in short runs of steps, whose totals are staged, so that neighbours read what is near each
+    other. For larger ones that is too much code for compilers of software adapters.
+    """
+    sizes = ((256, 16, 4), (256, 8, 4)) if words == 1 else ((256, 8, 8), (128, 8, 8), (64, 8, 8), (64, 4, 4))
     tiles = [Tile(threads=threads, lanes=0, steps=steps, run=run, fetches=1) for threads, steps, run in sizes]
     return next((tile for tile in tiles if tile.memory(words) <= MEMORY), tiles[-1])
 

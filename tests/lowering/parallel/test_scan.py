@@ -144,9 +144,9 @@ def test_integers_of_any_width_wrap_as_in_numpy(engine, dtype):
 
 
 @pytest.mark.parametrize("update", LOGIC.values(), ids=LOGIC)
-def test_logic(engine, update):
+def test_logic(every_engine, update):
     scan = body_of(update, "bool")
-    check(scan, engine, inputs_for(scan, n=3, steps=150))
+    check(scan, every_engine, inputs_for(scan, n=3, steps=150))
 
 
 @pytest.mark.parametrize("halves", [False, True], ids=["f16", "packed"])
@@ -210,6 +210,7 @@ def test_earlier_states_of_any_dtype_are_read_again(engine, dtype):
     check(scan, engine, inputs_for(scan, n=3, steps=150), tolerance=10)
 
 
+@pytest.mark.long
 def test_a_circle_of_states_is_a_matrix(engine):
     """Fibonacci, with something added."""
     scan = body_of(lambda b, s, t, x, a: (t, b.add("add", b.add("add", s, t), x)), "int32", states=2)
@@ -245,7 +246,7 @@ def test_factors_whose_products_leave_the_range_do_not_make_nan_of_a_zero(engine
     check(scan, engine, inputs)
 
 
-def test_infinities_and_nan_go_on_as_in_a_walk_until_a_restart(engine):
+def test_infinities_and_nan_go_on_as_in_a_walk_until_a_restart(every_engine):
     scan = body_of(restarting)
     inputs = inputs_for(scan, n=4, steps=200)
     inputs["a"][:] = 0.5
@@ -254,7 +255,7 @@ def test_infinities_and_nan_go_on_as_in_a_walk_until_a_restart(engine):
     inputs["x"][120] = 1.0
     want = run_scan(scan, inputs)["ys"]
     assert np.isinf(want[100, 0]) and np.isnan(want[100, 1]) and np.isfinite(want[120:]).all()
-    check(scan, engine, inputs)
+    check(scan, every_engine, inputs)
 
 
 def test_nan_goes_through_maxima_as_in_a_walk(engine):
