@@ -32,10 +32,14 @@ _REFERENCE: Final = "#/fixtureArrays/"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Expected:
-    """An output a case must give. ``fixture.data`` is None where a reference has to tell the values."""
+    """An output a case must give. ``fixture.data`` is None where a reference has to tell the values.
+
+    ``tolerances`` has those of variants that need another one than the variant that the case is meant for.
+    """
 
     fixture: TensorFixture
     tolerance: float | None = None
+    tolerances: Mapping[str, float] = field(default_factory=dict)
     allow_nan: bool = True
 
 
@@ -120,6 +124,7 @@ class _Reader:
             name: Expected(
                 fixture=self.tensor(member, "outputs", name),
                 tolerance=member.get("tolerance"),
+                tolerances=member.get("tolerances", {}),
                 allow_nan=member.get("allowNaN", True),
             )
             for name, member in value.get("outputs", {}).items()
@@ -216,6 +221,8 @@ def _check_names(case: Case, manifest: Manifest, report: Report) -> None:
     _check_known(case.attrs, list(manifest.attributes), (*path, "attrs"), "attribute", report)
     _check_known(case.args, list(manifest.args), (*path, "args"), "argument", report)
     variants = [variant.id for variant in manifest.variants]
+    for name, expected in case.outputs.items():
+        _check_known(expected.tolerances, variants, (*path, "outputs", name, "tolerances"), "variant", report)
     if case.expect_variant is not None and case.expect_variant not in variants:
         hint = nearest(case.expect_variant, variants)
         message = f"the manifest has no variant {shown(case.expect_variant)}"

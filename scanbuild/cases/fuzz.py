@@ -206,7 +206,12 @@ class Generator:
         """What is asked of an output: the widest tolerance that a case gives it."""
         given = [case.outputs[name] for case in model.cases if case.outputs[name].fixture.dtype == old.fixture.dtype]
         tolerances = [item.tolerance for item in given if item.tolerance]
-        return replace(old, tolerance=max(tolerances) if tolerances and old.fixture.dtype in FLOATS else None)
+        by_variant: dict[str, float] = {}
+        for item in given:
+            for variant, tolerance in item.tolerances.items():
+                by_variant[variant] = max(tolerance, by_variant.get(variant, 0.0))
+        widest = max(tolerances) if tolerances and old.fixture.dtype in FLOATS else None
+        return replace(old, tolerance=widest, tolerances=by_variant)
 
 
 def make_generator(planner: Planner, record: DeviceRecord, cases: Sequence[Case], seed: int) -> Generator:

@@ -234,7 +234,8 @@ def _compare_output(case: Case, plan: Plan, name: str, got: Mapping[str, Array],
             kind="wrong-output",
             message=f"the oracle's shape is {list(want.shape)}, the case's {list(fixture.shape)}",
         )
-    return compare(got[name], want, fixture.dtype, expected.tolerance, expected.allow_nan)
+    tolerance = expected.tolerances.get(plan.variant, expected.tolerance)
+    return compare(got[name], want, fixture.dtype, tolerance, expected.allow_nan)
 
 
 def _finding(error: BaseException) -> Finding:

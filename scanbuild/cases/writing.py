@@ -22,6 +22,8 @@ def case_json(case: Case) -> dict[str, Json]:
         outputs[name] = _tensor(expected.fixture)
         if expected.tolerance is not None:
             outputs[name]["tolerance"] = expected.tolerance
+        if expected.tolerances:
+            outputs[name]["tolerances"] = dict(expected.tolerances)
         if not expected.allow_nan:
             outputs[name]["allowNaN"] = False
     return {**members, "outputs": outputs}

@@ -13,6 +13,7 @@ from scanbuild.cases.casefile import read_tests
 from scanbuild.cases.oracle import Oracle, Reference, load_reference
 from scanbuild.cases.requests import case_inputs, case_request
 from scanbuild.cases.run import CaseResult, CaseRunner
+from scanbuild.cases.writing import case_json
 from scanbuild.errors import InputError, NoAdapterError
 from scanbuild.gpu import Engine, open_engine
 from scanbuild.package.folder import open_folder
@@ -124,3 +125,16 @@ def test_a_reference_file_that_cannot_be_used_is_an_input_error(tmp_path: Path, 
     with pytest.raises(InputError, match=r"reference\.py"):
         load_reference(tmp_path)
     assert load_reference(tmp_path / "elsewhere") is None
+
+
+def test_a_variant_may_have_a_tolerance_of_its_own(engine: Engine, tmp_path: Path):
+    package = open_folder(write_package(tmp_path, manifest(variant("first"), variant("second")), None))
+    one = case("off", [1, 2], [2, 4.25])
+    one["outputs"]["y"]["tolerances"] = {"second": 0.1}
+    (item,) = read_tests(json.dumps({"cases": [one]}), "test.json", manifest=package.manifest).cases
+    assert case_json(item) == one
+    runner = CaseRunner(Planner(package), engine, Oracle(manifest=package.manifest))
+    assert (runner.run(item).status, runner.run(item, "second").status) == ("failed", "passed")
+    one["outputs"]["y"]["tolerances"] = {"secnod": 0.1}
+    with pytest.raises(InputError, match=r"outputs\.y\.tolerances.*no variant "secnod""):
+        read_tests(json.dumps({"cases": [one]}), "test.json", manifest=package.manifest)
