@@ -50,3 +50,17 @@ def test_every_dtype_is_exact_with_stalls(engine, variant, kind):
     got = run(planner_of(variant, scanWithhold=2, scanPatience=2), engine, inputs, {"reverse": 1}, device)
     for name, want in reference(inputs, {"reverse": 1}).items():
         np.testing.assert_array_equal(got[name], want, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("variant", "tunables"),
+    [
+        ("run_tiles", {"runSteps": 16}),
+        ("quad_tiles", {"quadThreads": 128, "quadLanes": 8, "quadSteps": 24}),
+        ("lane_tiles", {"laneTileSteps": 24}),
+    ],
+)
+def test_tiles_of_other_shapes_sum_exactly(engine, variant, tunables):
+    inputs = integer_valued(31, *LONG[variant], "float32")
+    got = run(planner_of(variant, **tunables), engine, inputs, {"reverse": 1}, engine.record)
+    np.testing.assert_array_equal(got["scan_output"], reference(inputs, {"reverse": 1})["scan_output"])
