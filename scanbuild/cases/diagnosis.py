@@ -23,6 +23,8 @@ from scanbuild.planning.request import Request
 
 _TRIALS: Final = 40
 _VALUE_FAULTS: Final = frozenset({"wrong-value", "not-reproducible"})
+_UNDONE: Final = _VALUE_FAULTS | {"overflow", "not-written", "zero-fill"}
+"""What a loop may leave behind that was ended too early."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,10 +59,9 @@ def diagnose(suspect: Suspect, *, briefly: bool = False) -> list[Finding]:
 
     ``briefly`` asks only whether the adapter is to blame: that takes one or two runs, the rest may take a hundred.
     """
-    if not any(item.kind in _VALUE_FAULTS for item in suspect.findings):
-        return []
-    blameless = _cut_loops(suspect)
-    if blameless or briefly:
+    kinds = {item.kind for item in suspect.findings}
+    blameless = _cut_loops(suspect) if kinds & _UNDONE else []
+    if blameless or briefly or not kinds & _VALUE_FAULTS:
         return blameless
     return _ignored_attributes(suspect) or _subgroup_size(suspect) or _missing_barriers(suspect)
 
