@@ -182,7 +182,7 @@ def _shader_words(run: RunReport) -> str:
         if item.status == "lacking":
             reason = item.message.partition("\n")[0]
             reasons[reason] = reasons.get(reason, 0) + 1
-    lacking = "".join(f"; {count} not tried: {reason}" for reason, count in reasons.items())
+    lacking = "".join(f"; {count} not for this device: {reason}" for reason, count in reasons.items())
     return f"{compiled} of {counted(len(run.compiled), 'rendered shader')} compile on {run.engine}{lacking}"
 
 
