@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from scanbuild.bench.inputs import block_of, footprint, slices_for
 from scanbuild.bench.packages import tuned
@@ -13,10 +13,10 @@ from scanbuild.bench.statistics import summarise
 from scanbuild.cases.casefile import Case
 from scanbuild.cases.requests import case_request
 from scanbuild.errors import CallError, ScanbuildError
-from scanbuild.gpu.engine import Engine
-from scanbuild.gpu.timing import Load, Memory, Run, Timer, is_alive
+from scanbuild.gpu.clock import Run, TimedMemory, Timing
+from scanbuild.gpu.interface import Executor
 from scanbuild.package.model import Json
-from scanbuild.planning.device import REQUESTED_FEATURES
+from scanbuild.planning.device import REQUESTED_FEATURES, DeviceRecord
 from scanbuild.planning.plan import Plan, TensorSpec
 from scanbuild.planning.planner import PackageLike, Planner, ReadRequest
 
@@ -72,10 +72,9 @@ class Heater:
     not timed, for ``seconds``.
     """
 
-    def __init__(self, engine: Engine, timer: Timer, seconds: float, size: int = HEATED_BYTES) -> None:
-        self._memory = Memory(engine)
-        plan = copy_of(size, engine.record).plan
-        load = Load(engine, self._memory, plan)
+    def __init__(self, device: DeviceRecord, timer: Timing[Any], seconds: float, size: int = HEATED_BYTES) -> None:
+        self._memory = timer.memory()
+        load = self._memory.load(copy_of(size, device).plan)
         once = max(min(timer.measure([Run(load=load)])[0] for _ in range(5)), timer.tick_s)
         self.run = Run(load=load, times=max(round(seconds / once), 1))
 
@@ -87,7 +86,7 @@ class Heater:
 class DeviceMeter:
     """What sampling measures with: the timer of an engine."""
 
-    def __init__(self, timer: Timer, heater: Heater | None = None) -> None:
+    def __init__(self, timer: Timing[Any], heater: Heater | None = None) -> None:
         self.timer = timer
         self.heater = heater
 
@@ -101,7 +100,7 @@ class DeviceMeter:
         """Whether the clock is the host's."""
         return self.timer.source == "host"
 
-    def measure(self, runs: Sequence[tuple[Load, int, int]]) -> list[float]:
+    def measure(self, runs: Sequence[tuple[Any, int, int]]) -> list[float]:
         """The seconds of each run as a whole."""
         before = self.heater.run if self.heater is not None else None
         asked = [Run(load=load, times=times, lead_in=lead_in) for load, times, lead_in in runs]
@@ -112,7 +111,7 @@ class BenchRunner:
     """Measures cases of one package, or of two side by side, on one engine."""
 
     def __init__(
-        self, packages: Sequence[PackageLike], engine: Engine, timer: Timer, settings: Settings | None = None
+        self, packages: Sequence[PackageLike], engine: Executor, timer: Timing[Any], settings: Settings | None = None
     ) -> None:
         self.engine = engine
         self.timer = timer
@@ -139,7 +138,7 @@ class BenchRunner:
             rules = {problem.rule for problem in getattr(error, "problems", ())}
             if rules & {"no-variant"}:
                 return self._refused(case, message)
-            lost = not is_alive(self.engine)
+            lost = not self.timer.is_alive()
             return Outcome(name=case.name, group=case.group, status="failed", message=message, lost=lost)
 
     def candidates(self, case: Case, *, all_variants: bool = False) -> Candidates:
@@ -190,7 +189,7 @@ class BenchRunner:
     def heater(self) -> Heater | None:
         """What keeps the device at its speed; None where that is of no use."""
         if self._heater is None and self.heat_s and self.timer.source == "timestamps":
-            self._heater = Heater(self.engine, self.timer, self.heat_s, self.heated_bytes)
+            self._heater = Heater(self.engine.record, self.timer, self.heat_s, self.heated_bytes)
         return self._heater
 
     def close(self) -> None:
@@ -264,7 +263,7 @@ class _Bench:
                 f"its tensors and those of the copy take {whole} bytes, which a software adapter takes of this "
                 f"machine's memory; {SOFTWARE_MEMORY} are the limit there"
             )
-        self.memory = Memory(runner.engine, slices)
+        self.memory: TimedMemory[Any] = runner.timer.memory(slices)
         self.candidates = candidates.plans
 
     def outcome(self) -> Outcome:
@@ -282,16 +281,16 @@ class _Bench:
             not_taken=tuple(self.not_taken),
         )
 
-    def _loads(self) -> dict[int, Load]:
+    def _loads(self) -> dict[int, Any]:
         """The loads of the candidates that run, by number. CallError for the first if it does not, or a lost device."""
         loads = {}
         for number, candidate in enumerate(self.candidates):
             try:
-                load = Load(self.runner.engine, self.memory, candidate.plan)
+                load = self.memory.load(candidate.plan)
                 self._fill(candidate.plan)
                 self.runner.timer.measure([Run(load=load)])
             except CallError as error:
-                if number == 0 or not is_alive(self.runner.engine):
+                if number == 0 or not self.runner.timer.is_alive():
                     raise CallError(f"{candidate.label}: {error}") from None
                 self.not_taken.append((candidate.label, str(error)))
             else:
@@ -304,16 +303,16 @@ class _Bench:
             if spec is not None and not self.memory.is_filled(spec):
                 self.memory.fill(spec, block_of(fixture, spec))
 
-    def _entrants(self, loads: Mapping[int, Load]) -> list[Entrant[Load]]:
-        engine, memory = self.runner.engine, self.memory
+    def _entrants(self, loads: Mapping[int, Any]) -> list[Entrant[Any]]:
+        memory = self.memory
         entrants = [Entrant(name=f"{number}", load=load) for number, load in loads.items()]
-        copy = Load(engine, memory, self.copy.plan)
+        copy = memory.load(self.copy.plan)
         entrants.append(Entrant(name="copy", load=copy))
-        entrants.append(Entrant(name="empty", load=Load(engine, memory, nothing()), decides=False))
+        entrants.append(Entrant(name="empty", load=memory.load(nothing()), decides=False))
         if memory.slices > 1:
             plans = {f"{number}": self.candidates[number].plan for number in loads} | {"copy": self.copy.plan}
             for name, plan in plans.items():
-                load = Load(engine, memory, plan, rotates=False)
+                load = memory.load(plan, rotates=False)
                 entrants.append(Entrant(name=f"{name} cached", load=load, lead_in=1, decides=False))
         return entrants
 

@@ -18,7 +18,9 @@ from scanbuild.bench.report import Clock, Outcome
 from scanbuild.bench.sampling import Settings
 from scanbuild.bench.tuning import Setting, play_off, sweep
 from scanbuild.errors import Problem, ScanbuildError
-from scanbuild.gpu import Engine, EngineName, open_engine
+from scanbuild.gpu import EngineName, open_engine
+from scanbuild.gpu.clock import Timing
+from scanbuild.gpu.interface import Executor
 from scanbuild.gpu.timing import Timer
 
 JobKind = Literal["selected", "variants", "sweep", "settings"]
@@ -75,7 +77,9 @@ def serve(connection: Connection, settings: WorkerSettings, log: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _redirect_output(log)
     try:
-        perform, ready = performer(settings, open_engine(settings.engine, settings.adapter))
+        engine = open_engine(settings.engine, settings.adapter)
+        engine.call_limit_s = settings.limit_s
+        perform, ready = performer(settings, engine, Timer(engine, timestamps=settings.timestamps))
     except ScanbuildError as error:
         connection.send(Refused(kind=type(error), problems=error.problems))
         return
@@ -84,15 +88,16 @@ def serve(connection: Connection, settings: WorkerSettings, log: str) -> None:
         connection.send(perform(job))
 
 
-def performer(settings: WorkerSettings, engine: Engine) -> tuple[Callable[[Job], Outcome], Ready]:
-    """What does jobs on an engine, and what is to be told of it. Raises InputError for what is no package."""
+def performer(settings: WorkerSettings, engine: Executor, timer: Timing[Any]) -> tuple[Callable[[Job], Outcome], Ready]:
+    """What does jobs on an engine with its timer, and what is to be told of it.
+
+    InputError for what is no package.
+    """
     packages = [open_subject(folder) for folder in settings.folders]
     file = read_cases(settings.folders[0], packages[0].manifest)
-    engine.call_limit_s = settings.limit_s
-    timer = Timer(engine, timestamps=settings.timestamps)
     runner = BenchRunner(packages, engine, timer, settings.sampling)
     ready = Ready(
-        adapter=engine.adapter.to_json(),
+        adapter=engine.adapter_json(),
         described=engine.describe(),
         software=engine.software,
         clock=Clock(source=timer.source, tick_s=timer.tick_s),

@@ -17,25 +17,19 @@ for the one before it although it writes elsewhere: what is measured are whole c
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from scanbuild.errors import CallError
+from scanbuild.gpu.clock import ALIGNMENT, MOST_RUNS, NANOSECOND, PROBES, ClockSource, Run, clock_step
 from scanbuild.gpu.engine import Engine, read_buffers, wait
 from scanbuild.gpu.failures import engine_error
 from scanbuild.planning.plan import BindingPlan, PassPlan, Plan, TensorSpec
 
-ClockSource = Literal["timestamps", "host"]
-
-_ALIGNMENT: Final = 256
 _COPY_BYTES: Final = 1 << 26
 """Bytes of copies in one submission while memory is filled: drivers dislike long queues of them."""
-
-_PROBES: Final = 24
-_MOST_RUNS: Final = 1024
-_NANOSECOND: Final = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +64,7 @@ class Memory:
         """The places of a tensor, zeros at first. CallError if the device does not give them."""
         key = (spec.name, spec.size)
         if key not in self._tensors:
-            stride = -(-spec.size // _ALIGNMENT) * _ALIGNMENT
+            stride = -(-spec.size // ALIGNMENT) * ALIGNMENT
             usage = self.engine.usage
             flags = usage.STORAGE | usage.COPY_SRC | usage.COPY_DST
             handle = self._make(stride * (self.slices - 1) + spec.size, flags, f"tensor {spec.name}")
@@ -104,6 +98,10 @@ class Memory:
             self._filled.add((spec.name, spec.size))
         finally:
             self.engine.destroy_buffer(source)
+
+    def load(self, plan: Plan, *, rotates: bool = True) -> "Load":
+        """A plan bound to this memory; see :class:`Load`."""
+        return Load(self.engine, self, plan, rotates=rotates)
 
     def release(self) -> None:
         """Destroy all buffers."""
@@ -224,17 +222,8 @@ class Load:
         return self.engine.device.create_bind_group(layout=layout, entries=entries)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Run:
-    """So many calls one after another, after ``lead_in`` calls that are not timed."""
-
-    load: Load
-    times: int = 1
-    lead_in: int = 0
-
-
 class Timer:
-    """Measures runs. ``source`` says by which clock; ``tick_s`` is its resolution in seconds."""
+    """Measures runs; see :class:`scanbuild.gpu.clock.Timing`. ``tick_s`` is the resolution of the clock in seconds."""
 
     def __init__(self, engine: Engine, *, timestamps: bool = True) -> None:
         self.engine = engine
@@ -247,7 +236,15 @@ class Timer:
             self.source = "host"
             self.tick_s = time.get_clock_info("perf_counter").resolution
 
-    def measure(self, runs: Sequence[Run], before: Run | None = None) -> list[float]:
+    def memory(self, slices: int = 1) -> Memory:
+        """New memory with so many places for every tensor."""
+        return Memory(self.engine, slices)
+
+    def is_alive(self) -> bool:
+        """Whether the device still does what it is told."""
+        return is_alive(self.engine)
+
+    def measure(self, runs: Sequence[Run[Load]], before: Run[Load] | None = None) -> list[float]:
         """Seconds of each run. ``before`` is run first in the same submission, untimed, where the device has the clock.
 
         CallError if the engine refuses something or takes longer than its limit.
@@ -255,13 +252,13 @@ class Timer:
         if self.source == "host":
             return [self.engine.within_limit(lambda run=run: self._by_host(run)) for run in runs]  # type: ignore[misc]
         seconds: list[float] = []
-        for first in range(0, len(runs), _MOST_RUNS):
-            some = runs[first : first + _MOST_RUNS]
+        for first in range(0, len(runs), MOST_RUNS):
+            some = runs[first : first + MOST_RUNS]
             ticks = self.engine.within_limit(lambda some=some: self._by_device(some, before))  # type: ignore[misc]
-            seconds += [float(end - start) * self._period * _NANOSECOND for start, end in ticks.reshape(-1, 2)]
+            seconds += [float(end - start) * self._period * NANOSECOND for start, end in ticks.reshape(-1, 2)]
         return seconds
 
-    def _by_device(self, runs: Sequence[Run], before: Run | None) -> npt.NDArray[np.int64]:
+    def _by_device(self, runs: Sequence[Run[Load]], before: Run[Load] | None) -> npt.NDArray[np.int64]:
         """The clock before and after each run, in ticks."""
 
         def encode(recorder: "_Recorder", queries: Any) -> None:
@@ -297,7 +294,7 @@ class Timer:
         """The step in which the clock advances, from many readings of it; 0 if it does not."""
 
         def encode(recorder: "_Recorder", queries: Any) -> None:
-            for index in range(_PROBES):
+            for index in range(PROBES):
                 writes = {
                     "query_set": queries,
                     "beginning_of_pass_write_index": 2 * index,
@@ -306,15 +303,14 @@ class Timer:
                 recorder.encoder.begin_compute_pass(timestamp_writes=writes).end()
 
         try:
-            stamps = [self.engine.within_limit(lambda: self._stamped(_PROBES, encode)) for _ in range(3)]
+            stamps = [self.engine.within_limit(lambda: self._stamped(PROBES, encode)) for _ in range(3)]
         except CallError:
             if self.engine.lost:
                 raise
             return 0.0
-        steps = np.diff(np.concatenate(stamps))
-        return float(np.gcd.reduce(np.abs(steps))) * self._period * _NANOSECOND
+        return clock_step(np.concatenate(stamps)) * self._period * NANOSECOND
 
-    def _by_host(self, run: Run) -> float:
+    def _by_host(self, run: Run[Load]) -> float:
         """Everything is encoded beforehand: the clock runs from the submission until the device has ended."""
         try:
             lead, recorder = _Recorder(self.engine.device), _Recorder(self.engine.device)
@@ -362,7 +358,7 @@ class _Recorder:
         self._done.clear()
 
 
-def _encode_runs(recorder: _Recorder, queries: Any, runs: Sequence[Run]) -> None:
+def _encode_runs(recorder: _Recorder, queries: Any, runs: Sequence[Run[Load]]) -> None:
     for index, run in enumerate(runs):
         _encode_calls(recorder, run.load, run.lead_in)
         start = {"query_set": queries, "beginning_of_pass_write_index": 2 * index}

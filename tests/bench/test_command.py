@@ -11,6 +11,7 @@ from scanbuild.bench.worker import Ready, performer
 from scanbuild.cases.schema import schema_problems
 from scanbuild.commands import main
 from scanbuild.gpu import Engine
+from scanbuild.gpu.timing import Timer
 from tests.bench.packages import TUNED, bench_case, tuned_manifest, write_bench, write_source
 from tests.cases.packages import DOUBLE, manifest, variant
 
@@ -41,7 +42,7 @@ def here(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets jobs be done in this process on the device that is open, which spares the start of a worker."""
 
     def start(self: Session) -> Ready:
-        self.perform, ready = performer(self.settings, engine)  # type: ignore[attr-defined]
+        self.perform, ready = performer(self.settings, engine, Timer(engine))  # type: ignore[attr-defined]
         return ready
 
     monkeypatch.setattr(Session, "start", start)

@@ -7,8 +7,9 @@ import pytest
 
 from scanbuild.errors import CallError
 from scanbuild.gpu import Engine
+from scanbuild.gpu.clock import Run
 from scanbuild.gpu.engine import read_buffers
-from scanbuild.gpu.timing import Load, Memory, Run, Timer, is_alive
+from scanbuild.gpu.timing import Load, Memory, Timer, is_alive
 from scanbuild.planning.plan import Plan, ScratchSpec
 from tests.gpu.plans import DOUBLE, bound, doubling, one_pass, plan, tensor
 
