@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
 from scanbuild.bench.report import Outcome
 from scanbuild.bench.worker import Job, Ready, Refused, WorkerSettings, serve
@@ -105,7 +105,17 @@ class Session:
         return "\n".join([line.strip() for line in lines if line.strip()][-_LOG_LINES:])
 
 
-def outcomes(session: Session, jobs: Iterable[tuple[Job, str]]) -> Iterator[Outcome]:
+class Measurer(Protocol):
+    """What does jobs: a session of this module, or one with a browser."""
+
+    def start(self) -> Ready:
+        """Open the device. Raises what hinders it, mostly NoAdapterError."""
+
+    def run(self, job: Job, name: str) -> Outcome:
+        """What comes of a job; NoAdapterError if the device is gone and no other is to be had."""
+
+
+def outcomes(session: Measurer, jobs: Iterable[tuple[Job, str]]) -> Iterator[Outcome]:
     """The outcome of every job. Once the adapter is gone for good, the rest is ``missing``: nothing is raised."""
     gone = ""
     for job, name in jobs:

@@ -24,7 +24,6 @@ from scanbuild.cases.worker import (
     ready,
 )
 from scanbuild.errors import NoAdapterError
-from scanbuild.planning.device import DeviceRecord
 
 if TYPE_CHECKING:
     from scanbuild.gpu.browser.engine import BrowserEngine
@@ -63,7 +62,6 @@ class BrowserBackend:
         self._return_s = return_s
         self._engine: BrowserEngine | None = None
         self._runner: CaseRunner | None = None
-        self._record: DeviceRecord | None = None
         self._gone = ""
         self._counts: dict[str, int] = {}
 
@@ -78,7 +76,6 @@ class BrowserBackend:
         """Wait for a page and its device. NoAdapterError if none comes."""
         self._hub, self._engine = self._summon()
         self._engine.call_limit_s = self.settings.limit_s
-        self._record = self._engine.record
         return ready(self._engine)
 
     def open(self, package: OpenPackage) -> None:
@@ -103,24 +100,12 @@ class BrowserBackend:
         return result
 
     def _revive(self, hub: "Hub", engine: "BrowserEngine") -> str:
-        """Make the device usable if it is not; why it cannot be, or nothing.
-
-        What was lost while nothing ran costs no case: it is told, and that is all.
-        """
-        if self._gone:
-            return self._gone
-        if not engine.lost:
-            lost = engine.refresh()
-            if not lost:
-                return ""
-            hub.settings.notice(f"Between two cases, {lost}. Going on when it is back.")
-        try:
-            hub.revive(engine, self._return_s)
-        except NoAdapterError as error:
-            self._gone = str(error)
-            return self._gone
-        if engine.record != self._record:
-            self._gone = f"the page came back with another device: {engine.describe()}"
+        """Make the device usable if it is not; why it cannot be, or nothing."""
+        if not self._gone:
+            try:
+                hub.ensure(engine, self._return_s)
+            except NoAdapterError as error:
+                self._gone = str(error)
         return self._gone
 
     def _part(self, hub: "Hub", engine: "BrowserEngine", *, whole: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from scanbuild.commands.bench_run import BenchRun
+from scanbuild.commands.browser_options import BrowserOptions, one_browser_options
 from scanbuild.commands.console import Console, verbosity_options
 
 
@@ -32,7 +33,11 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str | None) -> f
 @click.command()
 @click.argument("root", type=click.Path(path_type=Path), default=Path())
 @click.option(
-    "--engine", type=click.Choice(["wgpu", "dawn"]), default="wgpu", show_default=True, help="What runs WGSL."
+    "--engine",
+    type=click.Choice(["wgpu", "dawn", "browser"]),
+    default="wgpu",
+    show_default=True,
+    help="What runs WGSL; browser: a device that opens a page.",
 )
 @click.option("--adapter", metavar="TEXT", help="Use the best adapter whose description has this text.")
 @click.option(
@@ -85,6 +90,7 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str | None) -> f
     metavar="SECONDS",
     help="Give a device up that is busy for so long with one submission.",
 )
+@one_browser_options
 @verbosity_options
 @click.pass_obj
 def bench(console: Console, /, **options: Any) -> int:
@@ -94,6 +100,9 @@ def bench(console: Console, /, **options: Any) -> int:
     current folder. Times are of the device: a call's dispatches, and zeroing its scratch buffers, with the data there
     already. Beside each case a copy of as many bytes and an empty dispatch are timed, alternating with it. Inputs that
     would fit in a cache are spread over enough memory that they do not; where that matters both speeds are shown.
+
+    With --engine browser, the command prints the address of a page, and whoever opens it lends the device for the time
+    of the run; --launch starts a headless browser of this machine instead.
 
     \b
     Exit status:
@@ -110,5 +119,7 @@ def bench(console: Console, /, **options: Any) -> int:
       scanbuild bench --json baseline.json
       scanbuild bench --against baseline.json --max-regression 5%
       scanbuild bench templates/ai.onnx.Scan --tune --write
+      scanbuild bench --engine browser --host 0.0.0.0
+      scanbuild bench --engine browser --launch chromium --launch-on gpu
     """
-    return BenchRun(console, options).run()
+    return BenchRun(console, {**options, "browser": BrowserOptions.taken_from(options)}).run()

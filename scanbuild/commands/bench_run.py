@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +18,7 @@ from scanbuild.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from scanbuild.bench.report import BenchReport, Outcome
-    from scanbuild.bench.session import Session
+    from scanbuild.bench.session import Measurer
     from scanbuild.bench.tuning import Choice
     from scanbuild.bench.worker import Job, Ready, WorkerSettings
     from scanbuild.cases.casefile import Case
@@ -41,7 +42,6 @@ class BenchRun:
         """Measure, present, write; the exit status."""
         from scanbuild.bench.against import read_baseline
         from scanbuild.bench.packages import open_subject, read_cases
-        from scanbuild.bench.session import Session
 
         self._check_options()
         baseline = read_baseline(self.options["against"]) if self.options["against"] is not None else None
@@ -55,7 +55,7 @@ class BenchRun:
             message, hint = "there are no values of tunables to try", "list them as `tune` in bench.json"
             raise InputError(Problem(message=message, hint=hint, file=str(self.root / "bench.json")))
         source = self._source(manifest) if self.options["write"] else None
-        with Session(self._settings()) as session:
+        with self._session(manifest.op_id, len(chosen)) as session:
             ready = session.start()
             self.console.say(f"{manifest.op_id}: {counted(len(chosen), 'case')} on {ready.described}")
             outcomes, choices = self._measure(session, chosen)
@@ -94,14 +94,32 @@ class BenchRun:
 
             require_matplotlib()
 
+    @contextmanager
+    def _session(self, title: str, total: int) -> "Iterator[Measurer]":
+        """What measures: a worker, or a device in a browser. How many jobs tuning takes is not known beforehand."""
+        settings = self._settings()
+        if self.options["engine"] != "browser":
+            from scanbuild.bench.session import Session
+
+            local = replace(settings, engine=self.options["engine"], adapter=self.options["adapter"])
+            with Session(local) as worker:
+                yield worker
+            return
+        from scanbuild.bench.browsing import BrowserSession
+        from scanbuild.commands.browsing import Devices
+
+        total = 0 if self.options["tune"] else total
+        with Devices(self.console, self.options["browser"]) as devices:
+            summon = next(devices.summons())
+            with BrowserSession(settings, summon, title=title, total=total) as session:
+                yield session
+
     def _settings(self) -> "WorkerSettings":
         from scanbuild.bench.sampling import Settings
         from scanbuild.bench.worker import WorkerSettings
 
         return WorkerSettings(
             folders=(self.root,) if self.other is None else (self.root, self.other),
-            engine=self.options["engine"],
-            adapter=self.options["adapter"],
             limit_s=self.options["timeout"],
             sampling=Settings(precision=self.options["precision"] / 100, budget_s=self.options["seconds"]),
         )
@@ -140,7 +158,7 @@ class BenchRun:
         return named
 
     def _measure(
-        self, session: "Session", chosen: "Sequence[Case]"
+        self, session: "Measurer", chosen: "Sequence[Case]"
     ) -> "tuple[tuple[Outcome, ...], tuple[Choice, ...]]":
         """The outcome of every case, and when tuning, what follows from them."""
         from scanbuild.bench.tuning import choose, players
@@ -166,7 +184,7 @@ class BenchRun:
             choices.append(replace(choice, tuned=frozenset(tuned[variant])))
         return found, tuple(choices)
 
-    def _outcomes(self, session: "Session", jobs: "Sequence[tuple[Job, str]]") -> "Iterator[Outcome]":
+    def _outcomes(self, session: "Measurer", jobs: "Sequence[tuple[Job, str]]") -> "Iterator[Outcome]":
         """Do jobs one after another, with a bar that leaves nothing behind."""
         from rich.console import Console as RichConsole
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

@@ -1,7 +1,7 @@
 """The options of the engine ``browser``."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,10 +27,10 @@ class BrowserOptions:
 
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> "BrowserOptions":
-        """The options that :func:`browser_options` added, taken out of a command's. UsageError if they do not fit."""
-        made = cls(**{name: options.pop(name) for name in _NAMES})
+        """The options that a function of this module added, taken out of a command's. UsageError if they do not fit."""
+        made = cls(**{name: options.pop(name) for name in _NAMES if name in options})
         if made.launch and options["engine"] not in ("browser", "all"):
-            raise click.UsageError("--launch starts a browser for --engine browser, or for --engine all.")
+            raise click.UsageError("--launch starts a browser for --engine browser.")
         if made.launch and made.host != cls().host:
             raise click.UsageError("--launch starts a browser of this machine, which needs no --host.")
         if options["engine"] == "browser" and options["adapter"] is not None:
@@ -42,9 +42,22 @@ class BrowserOptions:
 
 def browser_options(command: Command) -> Command:
     """Add the options of the engine ``browser`` to a command that has ``--engine``."""
-    for option in reversed(_OPTIONS):
+    return _with(command, (_LAUNCH, *_COMMON, _DEVICES))
+
+
+def one_browser_options(command: Command) -> Command:
+    """Add them to a command that uses one device."""
+    return _with(command, (_LAUNCH_ONE, *_COMMON))
+
+
+def _with(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
+
+
+def _as_tuple(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return (value,) if value is not None else ()
 
 
 def _finite(_ctx: click.Context, _param: click.Parameter, value: float) -> float:
@@ -53,13 +66,27 @@ def _finite(_ctx: click.Context, _param: click.Parameter, value: float) -> float
     return value
 
 
-_OPTIONS = (
-    click.option(
-        "--launch",
-        metavar="BROWSER",
-        multiple=True,
-        help="Start chromium, chrome, edge, firefox or one at a path, headless, for browser or all; repeatable.",
-    ),
+_LAUNCH = click.option(
+    "--launch",
+    metavar="BROWSER",
+    multiple=True,
+    help="Start chromium, chrome, edge, firefox or one at a path, headless, for browser or all; repeatable.",
+)
+_LAUNCH_ONE = click.option(
+    "--launch",
+    metavar="BROWSER",
+    callback=_as_tuple,
+    help="Start chromium, chrome, edge, firefox or one at a path, headless, for --engine browser.",
+)
+_DEVICES = click.option(
+    "--devices",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="So many devices open the page, one after another.",
+)
+_COMMON = (
     click.option(
         "--launch-on",
         type=click.Choice(["cpu", "gpu"]),
@@ -84,14 +111,6 @@ _OPTIONS = (
         type=click.Path(path_type=Path, exists=True, dir_okay=False),
         metavar="FILE",
         help="Certificate and key, as PEM, of --engine browser; default: made for this run.",
-    ),
-    click.option(
-        "--devices",
-        type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
-        metavar="N",
-        help="So many devices open the page, one after another.",
     ),
     click.option(
         "--wait",

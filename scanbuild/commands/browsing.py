@@ -2,15 +2,13 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import click
 
-from scanbuild.cases.browsing import BrowserBackend
-from scanbuild.cases.worker import WorkerSettings
 from scanbuild.commands.browser_options import BrowserOptions
 from scanbuild.commands.console import Console
 from scanbuild.gpu.browser import open_hub
@@ -20,6 +18,9 @@ if TYPE_CHECKING:
     from scanbuild.gpu.browser.engine import BrowserEngine
     from scanbuild.gpu.browser.hub import Hub
 
+Summons: TypeAlias = "Callable[[], tuple[Hub, BrowserEngine]]"
+"""Waits for a device; gives it with the hub that it came to. NoAdapterError if none comes."""
+
 
 class Devices:
     """The devices to test, one after another. Use it in a ``with``.
@@ -27,9 +28,8 @@ class Devices:
     Those that people bring come to one address that stays; every browser that is launched has an address of its own.
     """
 
-    def __init__(self, console: Console, settings: WorkerSettings, options: BrowserOptions) -> None:
+    def __init__(self, console: Console, options: BrowserOptions) -> None:
         self._console = console
-        self._settings = settings
         self._options = options
         self._hub: Hub | None = None
         self._come = 0
@@ -40,14 +40,14 @@ class Devices:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._close()
 
-    def backends(self) -> Iterator[BrowserBackend]:
-        """A backend for each. When it starts, a browser is, or people are asked to open the page, and it waits."""
+    def summons(self) -> Iterator[Summons]:
+        """What brings each of them. When it is called, a browser is started, or people are asked to open the page."""
         if self._options.launch:
             for program in self._options.launch:
-                yield BrowserBackend(self._settings, partial(self._launch, program))
+                yield partial(self._launch, program)
             return
         for _ in range(self._options.devices):
-            yield BrowserBackend(self._settings, self._summon)
+            yield self._summon
 
     def _launch(self, program: str) -> "tuple[Hub, BrowserEngine]":
         self._close()

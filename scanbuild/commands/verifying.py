@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from scanbuild.cases.browsing import BrowserBackend
 from scanbuild.cases.casefile import Case, CaseFile, read_tests
 from scanbuild.cases.compiling import CompileResult
 from scanbuild.cases.origin import REFERENCE, source_of_build, state_folder
@@ -175,9 +176,9 @@ def _run_engine(
             console, engine, open_backends(replace(settings, engine=engine), options.jobs), subjects, options, course
         )
         return
-    with Devices(console, settings, options.browser) as devices:
-        for device in devices.backends():
-            _run_device(console, engine, [device], subjects, options, course)
+    with Devices(console, options.browser) as devices:
+        for summon in devices.summons():
+            _run_device(console, engine, [BrowserBackend(settings, summon)], subjects, options, course)
 
 
 def open_backends(settings: WorkerSettings, jobs: int) -> Sequence[Backend]:

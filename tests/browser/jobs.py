@@ -114,6 +114,10 @@ class FakePage:
         code: int | None = self._do(self._closed())
         return code
 
+    def hang_up(self) -> None:
+        """End the connection; whoever receives in another thread hears of it."""
+        self._do(self._socket.close())
+
     def close(self) -> None:
         if not self._loop.is_closed():
             self._do(self._end())

@@ -15,7 +15,6 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from scanbuild.cases.worker import WorkerSettings
 from scanbuild.commands import verifying
 from scanbuild.commands.browser_options import BrowserOptions
 from scanbuild.commands.browsing import Devices
@@ -212,10 +211,10 @@ def test_in_a_terminal_the_address_is_a_code_too(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.delenv("NO_COLOR", raising=False)
     with (
-        Devices(Console(), WorkerSettings(), BrowserOptions(host=host, wait=0.1)) as devices,
+        Devices(Console(), BrowserOptions(host=host, wait=0.1)) as devices,
         pytest.raises(NoAdapterError),
     ):
-        next(devices.backends()).start()
+        next(devices.summons())()
     said = capsys.readouterr().out
     found = re.search(r"https?://\S+/", said)
     assert found is not None

@@ -65,20 +65,33 @@ class BrowserEngine:
 
     def run(self, job: Job) -> JobResult:
         """Run a job in the page; see the interface. The page going away is a CallError too, and loses the device."""
-        self._check_sizes(job)
-        value, contents = job_to_json(job)
-        wanted = sum(item.size for item in job.reads)
-        try:
-            answer = self._ask("run", {"job": value}, contents, wanted, job.dispatches)
-        except _RefusedTextError as error:
-            raise compile_error(error, error.dispatch) from error
+        answer = self.ask("run", {}, job, wanted=sum(item.size for item in job.reads))
         if [len(data) for data in answer.contents] != [item.size for item in job.reads]:
-            raise self._given_up("the page sent back other sizes than it was asked for")
+            raise self.give_up("the page sent back other sizes than it was asked for")
         seconds = answer.body.get("seconds")
         return JobResult(
             data=tuple(bytes(data) for data in answer.contents),
             seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
         )
+
+    def ask(self, kind: str, body: Mapping[str, Any], job: Job | None = None, *, wanted: int = 0) -> Message:
+        """What the page answers to a request, with ``wanted`` bytes at most. CallError as :meth:`run` raises it.
+
+        A job goes with the request as its member ``job``.
+        """
+        if job is None:
+            return self._ask(kind, body, (), wanted, ())
+        self._check_sizes(job)
+        value, contents = job_to_json(job)
+        try:
+            return self._ask(kind, {**body, "job": value}, contents, wanted, job.dispatches)
+        except _RefusedTextError as error:
+            raise compile_error(error, error.dispatch) from error
+
+    def give_up(self, reason: str) -> CallError:
+        """Use the device no more, for a reason; the error to raise."""
+        self.lost = reason
+        return CallError(Problem(message=reason, rule="device-lost", stage="call"))
 
     def compile(self, wgsl: str) -> None:
         """Compile a text in the page; see the interface."""
@@ -188,20 +201,16 @@ class BrowserEngine:
             while True:
                 answer = self.visitor.receive(end - time.monotonic())
                 if answer.kind == "lost":
-                    raise self._given_up(f"the device was lost: {_words(answer.body)}")
+                    raise self.give_up(f"the device was lost: {_words(answer.body)}")
                 if answer.body.get("number") == self._number:
                     break
         except GoneError as error:
-            raise self._given_up(f"the page went away: {error}") from error
+            raise self.give_up(f"the page went away: {error}") from error
         except TimeoutError:
             raise self._out_of_time() from None
         if answer.kind == "failed":
             raise self._failure(answer.body, dispatches)
         return answer
-
-    def _given_up(self, reason: str) -> CallError:
-        self.lost = reason
-        return CallError(Problem(message=reason, rule="device-lost", stage="call"))
 
     def _out_of_time(self) -> CallError:
         self.lost = f"an earlier call did not end within {self.call_limit_s:g} s"
@@ -213,7 +222,7 @@ class BrowserEngine:
         """The error for what the browser refused."""
         rule, words, index = body.get("rule"), _words(body), body.get("dispatch")
         if rule == "device-lost":
-            return self._given_up(f"the device was lost: {words}")
+            return self.give_up(f"the device was lost: {words}")
         if (
             rule in ("shader-compilation", "pipeline-limits")
             and isinstance(index, int)

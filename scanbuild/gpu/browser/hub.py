@@ -75,6 +75,22 @@ class Hub:
             limit_s = LAUNCH_LIMIT_S
         engine.reopen(limit_s)
 
+    def ensure(self, engine: BrowserEngine, limit_s: float = RETURN_LIMIT_S) -> bool:
+        """Make an engine usable again if its device or its page is gone; whether it was. NoAdapterError if it stays so.
+
+        What was lost while nothing ran is told, and that is all. A page that comes back with another device is no help.
+        """
+        if not engine.lost:
+            lost = engine.refresh()
+            if not lost:
+                return False
+            self.settings.notice(f"Between two cases, {lost}. Going on when it is back.")
+        record = engine.record
+        self.revive(engine, limit_s)
+        if engine.record != record:
+            raise NoAdapterError(f"the page came back with another device: {engine.describe()}")
+        return True
+
     def part(self, engine: BrowserEngine, headline: str, detail: str, *, good: bool) -> None:
         """Tell a page how it ended. It is not asked again, even if it comes back."""
         engine.close()

@@ -8,6 +8,10 @@ From the page: ``hello`` (what the browser offers, or what it lacks), ``device``
 ``result``, ``compiled`` or ``failed`` (after ``run`` or ``compile``), ``lost`` (the device, at any time). From the
 server: ``open``, ``run``, ``compile``, and for the people who watch ``begin``, ``case``, ``verdict``, ``wait`` and
 ``end``.
+
+For timing, the server sends ``clock``, answered by ``clock`` (how finely the page's clocks go), ``reserve`` (buffers
+that last), ``fill`` (one of them, with a block over and over), ``load`` (a plan, bound to them) and ``release``,
+answered by ``done``, and ``time`` (run plans so many times), answered by ``timed`` with the seconds of each.
 """
 
 import json

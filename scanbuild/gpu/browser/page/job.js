@@ -23,17 +23,17 @@ export class Runner {
 
   /** The bytes of every read, and the seconds from the first submission until they are there. */
   async run(job, contents) {
-    const pipelines = await this.#pipelinesOf(job);
+    const pipelines = await this.pipelinesOf(job);
     const own = [];
     try {
-      const buffers = await this.#guarded("out-of-memory", () => job.buffers.map((item) => this.#buffer(item, own)));
-      const staging = await this.#guarded("out-of-memory", () => this.#staging(job, own));
-      const groups = await this.#guarded("engine-validation", () => {
+      const buffers = await this.guarded("out-of-memory", () => job.buffers.map((item) => this.#buffer(item, own)));
+      const staging = await this.guarded("out-of-memory", () => this.#staging(job, own));
+      const groups = await this.guarded("engine-validation", () => {
         this.#start(job, buffers, contents);
         return job.dispatches.map((item, index) => this.#bind(item, pipelines[index].layout, buffers));
       });
       const begin = performance.now();
-      await this.#guarded("engine-validation", () => this.#submit(job, pipelines, groups, buffers, staging));
+      await this.guarded("engine-validation", () => this.#submit(job, pipelines, groups, buffers, staging));
       await staging.mapAsync(GPUMapMode.READ);
       const seconds = (performance.now() - begin) / 1000;
       return { seconds, data: parts(job, staging.getMappedRange()) };
@@ -48,7 +48,21 @@ export class Runner {
     await this.#build(module, "auto", "", 0, "pipeline-limits");
   }
 
-  async #pipelinesOf(job) {
+  /** The buffers of a job, with what they start with. Where the device refuses one, none is left. */
+  async allocate(job, contents) {
+    const own = [];
+    try {
+      const buffers = await this.guarded("out-of-memory", () => job.buffers.map((item) => this.#buffer(item, own)));
+      await this.guarded("engine-validation", () => this.#start(job, buffers, contents));
+      return buffers;
+    } catch (error) {
+      for (const buffer of own) buffer.destroy();
+      throw error;
+    }
+  }
+
+  /** Pipeline and layout of every dispatch; a Refusal that names the first that has none. */
+  async pipelinesOf(job) {
     const made = await Promise.allSettled(job.dispatches.map((item, index) => this.#pipeline(job, item, index)));
     const failed = made.find((one) => one.status === "rejected");
     if (failed) throw failed.reason;
@@ -74,7 +88,7 @@ export class Runner {
   async #make(wgsl, types, label, index) {
     const module = await this.#module(wgsl, label, index);
     const entries = types.map((type, binding) => ({ binding, visibility: GPUShaderStage.COMPUTE, buffer: { type } }));
-    const layout = await this.#guarded("engine-validation", () => this.#device.createBindGroupLayout({ entries }));
+    const layout = await this.guarded("engine-validation", () => this.#device.createBindGroupLayout({ entries }));
     const whole = this.#device.createPipelineLayout({ bindGroupLayouts: [layout] });
     return { layout, pipeline: await this.#build(module, whole, label, index, "shader-compilation") };
   }
@@ -162,7 +176,7 @@ export class Runner {
   }
 
   /** What the action returns; a Refusal if the device refuses something meanwhile. */
-  async #guarded(rule, action) {
+  async guarded(rule, action) {
     for (const filter of ["internal", "validation", "out-of-memory"]) this.#device.pushErrorScope(filter);
     let made, thrown;
     try {

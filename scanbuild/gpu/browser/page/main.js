@@ -3,6 +3,7 @@
 import { describeAdapter, describeDevice, findAdapter, lacking, openDevice } from "./device.js";
 import { Refusal, Runner } from "./job.js";
 import { Link, pause } from "./link.js";
+import { Stopwatch } from "./timing.js";
 import * as view from "./view.js";
 
 const PROTOCOL = 1;
@@ -21,6 +22,7 @@ let link = null;
 let offer = null;
 let device = null;
 let runner = null;
+let stopwatch = null;
 let total = 0;
 let done = 0;
 let seen = 0;
@@ -49,6 +51,7 @@ const actions = {
       }
       device = made;
       runner = new Runner(made);
+      stopwatch = new Stopwatch(made, runner);
       watch(made, from);
       view.showDevice(offer, told);
       view.say("Ready", "The terminal sends the cases.");
@@ -71,6 +74,17 @@ const actions = {
       await current.compile(wgsl);
       return ["compiled", {}, []];
     });
+  },
+
+  async clock({ number, ...body }) {
+    await answer(number, async () => {
+      const { step, data } = await stopwatch.clock(body);
+      return ["clock", { step }, data];
+    });
+  },
+
+  async time({ number, ...body }) {
+    await answer(number, async () => ["timed", { seconds: await stopwatch.time(body) }, []]);
   },
 
   begin(body) {
@@ -102,6 +116,14 @@ const actions = {
   },
 };
 
+for (const kind of ["reserve", "fill", "load", "release"]) {
+  actions[kind] = ({ number, ...body }, contents) =>
+    answer(number, async () => {
+      await stopwatch[kind](body, contents);
+      return ["done", {}, []];
+    });
+}
+
 /** Works on a request with the present device and sends back what comes of it, unless the connection is another by then. */
 async function answer(number, work) {
   const from = link;
@@ -128,7 +150,7 @@ async function lossOf(current) {
 async function watch(current, from) {
   const { message, reason } = await current.lost;
   if (current !== device) return;
-  device = runner = null;
+  device = runner = stopwatch = null;
   view.say("The GPU device was lost", message || reason, "odd");
   if (from === link) from.send("lost", { message: message || reason });
 }
@@ -136,7 +158,7 @@ async function watch(current, from) {
 /** Gives the device back. Its loss is no news then. */
 function release() {
   const old = device;
-  device = runner = null;
+  device = runner = stopwatch = null;
   old?.destroy();
 }
 

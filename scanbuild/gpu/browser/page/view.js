@@ -32,7 +32,7 @@ export function clearCases() {
 export function addCase({ name, verdict, good, variant, seconds, message }) {
   const row = element("div", "row", [element("span", "verdict", verdict), element("span", "name", breakable(name))]);
   if (variant) row.append(element("span", "variant", breakable(variant)));
-  if (seconds) row.append(element("span", "time", `${(seconds * 1000).toFixed(1)} ms`));
+  if (seconds) row.append(element("span", "time", timeText(seconds)));
   const item = element("li", good === true ? "good" : good === false ? "bad" : "", [row]);
   if (message) item.append(element("pre", "", message));
   const list = at("cases");
@@ -57,6 +57,11 @@ export function showDevice({ info }, device) {
   fillNames("features", device.features);
   fillNames("language", [...(navigator.gpu.wgslLanguageFeatures ?? [])].sort());
   fillList("limits", device.limits);
+}
+
+/** A time in the unit that suits it. */
+function timeText(seconds) {
+  return seconds < 1e-4 ? `${(seconds * 1e6).toFixed(1)} µs` : `${(seconds * 1000).toFixed(1)} ms`;
 }
 
 function fillList(id, facts) {
