@@ -18,7 +18,7 @@ from scanbuild.errors import Problem, ScanbuildError
 from scanbuild.lowering.graph import Scan
 from scanbuild.lowering.interpreter import run_scan, shape_at
 from scanbuild.lowering.oracle import NoAnswerError, Oracle
-from scanbuild.lowering.precision import Reference, compiled, difference, is_exact, tolerance, widened
+from scanbuild.lowering.precision import Reference, compiled, difference, is_exact, loosest, tolerance, widened
 from scanbuild.lowering.reach import Reach, Sizes
 from scanbuild.lowering.recipes import (
     Recipe,
@@ -34,8 +34,12 @@ Array = npt.NDArray[Any]
 
 STORED: Final = 256
 """So many expected values of a case are stored."""
+_SPELLED: Final = 4096
+"""So many elements may be listed in a case."""
 _WORK: Final = 2**14
 """Operations of a case, one more for every thousand elements, that are computed while lowering."""
+_WORK_OF_FIXED: Final = 2**16
+"""The same where no size is the caller's, so that there are few cases and none can be made smaller."""
 _SEEDS: Final = 4
 _BENCH_STEPS: Final = (512, 4096, 65536)
 _BENCH_SIZES: Final = (64, 256, 1024)
@@ -74,31 +78,32 @@ class _Maker:
         """The case as JSON; None where the body is not defined, or too sensitive, for all data tried."""
         for _ in range(_SEEDS):
             self.seed += 100
-            recipe = plan.recipe or self.recipe(self._affordable(plan.sizes))
+            recipe = plan.recipe or self.recipe(plan.sizes)
             made = self._with(plan, recipe)
             if made is not None:
                 return made
         return None
 
     def recipe(self, sizes: Sizes) -> Recipe:
-        """Data for which the body is defined, tried with few steps."""
-        few = self.few(sizes, 8)
+        """Data for which the body is defined, tried with few steps; any where even that takes too long."""
+        few = self.few(self._affordable(sizes), 8)
         key = tuple(sorted(few.items()))
         if key not in self.recipes:
-            self.recipes[key] = find_recipe(self.scan, few)
+            self.recipes[key] = find_recipe(self.scan, few) if self._can_compute(few) else Recipe(sound=False)
         return self.recipes[key]
 
     def _affordable(self, sizes: Sizes) -> Sizes:
         """The sizes, or as much of them as can be computed while lowering."""
         tried = dict(sizes)
-        while self._work(tried) > _WORK:
+        while not self._can_compute(tried) and any(size > 1 for size in tried.values()):
             largest = max(tried, key=lambda symbol: tried[symbol])
             tried[largest] //= 2
         return tried
 
-    def _work(self, sizes: Sizes) -> int:
+    def _can_compute(self, sizes: Sizes) -> bool:
         steps = self.scan.steps.at(sizes).number or 0
-        return steps * sum(1 + elements(node.shape, sizes) // 1000 for node in self.scan.nodes)
+        work = steps * sum(1 + elements(node.shape, sizes) // 1000 for node in self.scan.nodes)
+        return work <= (_WORK if sizes else _WORK_OF_FIXED)
 
     def few(self, sizes: Sizes, most: int) -> Sizes:
         """The sizes with no more than so many steps."""
@@ -107,6 +112,8 @@ class _Maker:
 
     def _with(self, plan: Plan, recipe: Recipe) -> dict[str, Any] | None:
         tried = self._affordable(plan.sizes)
+        if not self._can_compute(tried):
+            return self._case(plan, recipe, {}, {port.name: loosest(port.dtype) for port in self.scan.results}, "")
         computed = tried == plan.sizes
         inputs = make_inputs(self.scan, tried, recipe, self.seed)
         try:
@@ -234,7 +241,9 @@ def _plans(scan: Scan, reach: Reach) -> list[Plan]:
             *(Plan(name=f"{symbol}_of_0", sizes={**small, symbol: 0}) for symbol in others),
         ]
     plans += _edge_plans(scan, reach, small)
-    plans += _value_plans(scan, {**small, **({steps: 9} if steps else {})})
+    usual = {**small, **({steps: 9} if steps else {})}
+    if reach.cheap(usual):
+        plans += _value_plans(scan, usual, spelled=reach.cost(usual) <= _SPELLED)
     seen: set[tuple[Any, ...]] = set()
     return [
         plan
@@ -262,14 +271,14 @@ def _edge_plans(scan: Scan, reach: Reach, small: Sizes) -> list[Plan]:
     return [plan for plan in plans if reach.cheap(plan.sizes)]
 
 
-def _value_plans(scan: Scan, sizes: Sizes) -> list[Plan]:
-    """Cases whose data are out of the ordinary."""
+def _value_plans(scan: Scan, sizes: Sizes, *, spelled: bool) -> list[Plan]:
+    """Cases whose data are out of the ordinary; ``spelled`` allows for data that are listed one by one."""
     plans = []
     kinds = {np.dtype(port.dtype).kind for port in scan.inputs}
     if "f" in kinds:
         plans.append(Plan(name="zeros", sizes=sizes, recipe=Recipe(floats=(0, 1), whole=True)))
         plans.append(Plan(name="large_values", sizes=sizes, recipe=Recipe(floats=(-1000, 1000))))
-        if is_exact(scan):
+        if is_exact(scan) and spelled:
             comment = "Infinities, zeros of either sign and values that are no numbers, as ONNX Runtime treats them."
             plans.append(Plan(name="special_values", sizes=sizes, recipe=Recipe(special=True), comment=comment))
     for kind in sorted(kinds & {"i", "u"}):
@@ -310,13 +319,13 @@ def bench_json(scan: Scan, manifest: Mapping[str, Any]) -> dict[str, Any]:
     reach = Reach(manifest, scan)
     steps = scan.steps.symbol
     others = [symbol for symbol in reach.symbols if symbol != steps]
-    recipe = find_recipe(scan, dict.fromkeys(others, 2) | ({steps: 8} if steps else {}))
+    recipe = find_recipe(scan, dict.fromkeys(others, 2) | {steps: 8}) if steps else Recipe()
     cases = []
     for count in _BENCH_STEPS if steps else (0,):
         for width in _BENCH_SIZES if others else (0,):
             sizes = dict.fromkeys(others, width) | ({steps: count} if steps else {})
             total = sum(int(np.prod(shape_at(port.shape, sizes), dtype=np.int64)) for port in scan.inputs)
-            if reach.allowed(sizes) and reach.chosen(sizes) is not None and total <= _BENCH_MOST:
+            if reach.allowed(sizes) and reach.chosen(sizes) is not None and (total <= _BENCH_MOST or not sizes):
                 cases.append(_bench_case(scan, sizes, recipe))
     return {"$comment": "Written by scanbuild lower.", "cases": cases}
 

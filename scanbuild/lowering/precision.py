@@ -74,6 +74,11 @@ def tolerance(dtype: str, exact: bool, narrow: Array, wide: Array) -> float | No
     return rounded_up(max(_BASE[dtype, exact], _MARGIN * spread))
 
 
+def loosest(dtype: str) -> float:
+    """The tolerance of a result of which nothing is known but its dtype."""
+    return _LOOSEST.get(dtype, 0.0)
+
+
 def difference(one: Array, other: Array) -> float:
     """The largest distance of two results, relative from 1 on; infinite where only one of them is finite."""
     a, b = one.astype(np.float64).reshape(-1), other.astype(np.float64).reshape(-1)

@@ -74,7 +74,7 @@ class Reach:
 
     def cheap(self, sizes: Sizes) -> bool:
         """Whether all tensors together are small enough for a case."""
-        return self.allowed(sizes) and self._cost(sizes) <= _MOST_ELEMENTS
+        return self.allowed(sizes) and self.cost(sizes) <= _MOST_ELEMENTS
 
     def allowed(self, sizes: Sizes) -> bool:
         """Whether the sizes fulfil what the ``Scan`` itself asks of them."""
@@ -91,8 +91,8 @@ class Reach:
             for count in (LADDER if steps else (0,))
         }
         found: dict[str, Sizes] = {}
-        for sizes in sorted((dict(item) for item in tried), key=self._cost):
-            if len(found) == len(self.ids) or self._cost(sizes) > _MOST_ELEMENTS:
+        for sizes in sorted((dict(item) for item in tried), key=self.cost):
+            if len(found) == len(self.ids) or self.cost(sizes) > _MOST_ELEMENTS:
                 break
             variant = self.chosen(sizes) if self.allowed(sizes) else None
             if variant is not None:
@@ -129,7 +129,8 @@ class Reach:
                 far = middle
         return {**sizes, symbol: near}, {**sizes, symbol: far}
 
-    def _cost(self, sizes: Sizes) -> int:
+    def cost(self, sizes: Sizes) -> int:
+        """The elements of all tensors of a call together."""
         return sum(math.prod(shape) for shape in self._all_shapes(sizes))
 
     def _all_shapes(self, sizes: Sizes) -> list[list[int]]:

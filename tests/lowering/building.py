@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -144,6 +144,17 @@ def scan(
         awkward=awkward,
         strategies=frozenset(strategies.split()),
     )
+
+
+def with_fixed_sizes(example: Example) -> Example:
+    """The example with numbers for its symbols, as the operator's description has them."""
+    model = ModelProto()
+    model.CopyFrom(example.model)
+    for value in (*model.graph.input, *model.graph.output):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_param:
+                dim.dim_value = example.sizes[0][dim.dim_param]
+    return replace(example, model=model)
 
 
 def _renamed(body: str, taken: Sequence[Port]) -> str:

@@ -19,6 +19,7 @@ from scanbuild.lowering.reach import Reach
 from scanbuild.lowering.recipes import Recipe, UndefinedError, find_recipe, make, refuse_undefined
 from tests.lowering.build import Body
 from tests.lowering.building import scan as model
+from tests.lowering.building import with_fixed_sizes
 from tests.lowering.harness import lowered
 from tests.lowering.models import EXAMPLES
 
@@ -221,6 +222,16 @@ def test_onnx_runtime_is_not_asked_about_empty_tensors():
         package.oracle.run({"init_s": np.zeros((2, 0), np.float32), "x": np.zeros((3, 2, 0), np.float32)})
     with pytest.raises(NoAnswerError):
         package.oracle.run({"init_s": np.zeros((2, 5), np.float32), "x": np.zeros((0, 2, 5), np.float32)})
+
+
+def test_a_model_of_large_fixed_sizes_is_not_computed_while_it_is_lowered():
+    """A gigabyte each: made for a moment, they would not fit many a machine."""
+    example = with_fixed_sizes(a_sum(sizes={"t": 262144, "d": 1024}))
+    files = package_files(read(example.data, "model.onnx", None), "my.Large")
+    (case,) = json.loads(files["test.json"])["cases"]
+    assert case["inputs"]["x"]["shape"] == [262144, 1024]
+    assert all("data" not in output for output in case["outputs"].values())
+    assert len(json.loads(files["bench.json"])["cases"]) == 1
 
 
 def test_benchmarks_have_the_fixed_sizes_of_the_model():

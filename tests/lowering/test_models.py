@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from onnx import ModelProto
 
 from scanbuild.cases.casefile import Case, read_tests
 from scanbuild.cases.fixtures import expected_array
@@ -15,7 +14,7 @@ from scanbuild.checking.check import check_path
 from scanbuild.gpu import Engine
 from scanbuild.lowering.lower import read
 from scanbuild.lowering.precision import compiled
-from tests.lowering.building import Example
+from tests.lowering.building import Example, with_fixed_sizes
 from tests.lowering.harness import Arrays, Lowered, answer, distance, lowered, with_all_variants
 from tests.lowering.models import EXAMPLES
 from tests.lowering.models.seed import SEED, expected
@@ -115,17 +114,6 @@ def test_nothing_is_found_wrong_with_a_package_of_fixed_sizes(tmp_path):
     package = lowered(with_fixed_sizes(EXAMPLES["scan9_sum"]))
     assert package.manifest.derive == {}
     assert [str(problem) for problem in check_path(package.write(tmp_path)).problems] == []
-
-
-def with_fixed_sizes(example: Example) -> Example:
-    """The example with numbers for its symbols, as the operator's description has them."""
-    model = ModelProto()
-    model.CopyFrom(example.model)
-    for value in (*model.graph.input, *model.graph.output):
-        for dim in value.type.tensor_type.shape.dim:
-            if dim.dim_param:
-                dim.dim_value = example.sizes[0][dim.dim_param]
-    return replace(example, model=model)
 
 
 def test_the_folder_says_what_was_lowered():
