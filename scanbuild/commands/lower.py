@@ -93,19 +93,24 @@ def _bytes(model: Path) -> tuple[bytes, str, Path | None]:
 
 
 def _write(console: Console, found: "Read", op_id: str, target: Path, where: str, *, force: bool) -> None:
+    from scanbuild.lowering.cases import WRITTEN
     from scanbuild.lowering.lower import RECORD, package_files
     from scanbuild.publishing.writer import write_folder
 
     _check_target(target, force=force)
     files = package_files(found, op_id)
     write_folder(target, files, (RECORD, MANIFEST) if force else (RECORD,))
-    cases = len(json.loads(files["test.json"])["cases"])
+    tests = json.loads(files["test.json"])
+    cases = len(tests["cases"])
     variants = ", ".join(variant.id for variant in found.variants)
     console.say(
         f"lowered {op_id} from {where}: `{found.candidate.path}` became "
         f"{counted(len(found.variants), 'variant')} ({variants}) with {counted(cases, 'case')}"
     )
     console.say(f"in {target}")
+    remarks = tests["$comment"].removeprefix(WRITTEN).strip()
+    if remarks:
+        console.problems([Problem(message=remarks, file=str(target / "test.json"), severity="note")])
 
 
 def _check_target(target: Path, *, force: bool) -> None:

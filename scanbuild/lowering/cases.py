@@ -32,6 +32,7 @@ from scanbuild.lowering.recipes import (
 
 Array = npt.NDArray[Any]
 
+WRITTEN: Final = "Written by scanbuild lower."
 STORED: Final = 256
 """So many expected values of a case are stored."""
 _SPELLED: Final = 4096
@@ -194,8 +195,8 @@ class _Maker:
         }
 
 
-def test_json(scan: Scan, manifest: Mapping[str, Any], oracle: Oracle | None) -> dict[str, Any]:
-    """The content of ``test.json`` for a package with this manifest.
+def test_json(scan: Scan, manifest: Mapping[str, Any], oracle: Oracle | None, reason: str = "") -> dict[str, Any]:
+    """The content of ``test.json`` for a package with this manifest. ``reason`` says why there is no oracle.
 
     MisreadError if ONNX Runtime and the interpreter do not agree.
     """
@@ -216,7 +217,9 @@ def test_json(scan: Scan, manifest: Mapping[str, Any], oracle: Oracle | None) ->
             cases.append(made)
         elif plan.recipe is None:
             left_out.append(plan.name)
-    words = "Written by scanbuild lower."
+    words = WRITTEN
+    if oracle is None:
+        words += f" The expected values are those of reference.py alone, since ONNX Runtime has none: {reason}."
     if left_out:
         names = ", ".join(left_out)
         words += f" Left out, since the body is undefined or too sensitive to rounding for the data tried: {names}."
@@ -327,7 +330,7 @@ def bench_json(scan: Scan, manifest: Mapping[str, Any]) -> dict[str, Any]:
             total = sum(int(np.prod(shape_at(port.shape, sizes), dtype=np.int64)) for port in scan.inputs)
             if reach.allowed(sizes) and reach.chosen(sizes) is not None and (total <= _BENCH_MOST or not sizes):
                 cases.append(_bench_case(scan, sizes, recipe))
-    return {"$comment": "Written by scanbuild lower.", "cases": cases}
+    return {"$comment": WRITTEN, "cases": cases}
 
 
 def _bench_case(scan: Scan, sizes: Sizes, recipe: Recipe) -> dict[str, Any]:

@@ -135,7 +135,8 @@ def package_files(read: Read, op_id: str) -> dict[str, bytes]:
     files = assembled(read, op_id)
     check_installed("onnxruntime")
     scan, manifest = read.scan, json.loads(files["manifest.json"])
-    files["test.json"] = pretty(test_json(scan, manifest, _oracle(read))).encode()
+    oracle, reason = _oracle(read)
+    files["test.json"] = pretty(test_json(scan, manifest, oracle, reason)).encode()
     files["bench.json"] = pretty(bench_json(scan, manifest)).encode()
     files["reference.py"] = print_reference(scan, op_id).encode()
     return {**files, RECORD: _record(read, files)}
@@ -180,11 +181,12 @@ def edited(files: Mapping[str, bytes]) -> list[str] | None:
         return None
 
 
-def _oracle(read: Read) -> Oracle | None:
+def _oracle(read: Read) -> tuple[Oracle | None, str]:
+    """ONNX Runtime for this ``Scan``; or None, and why."""
     try:
-        return Oracle(read.scan, isolated(read.model, read.candidate))
-    except NoAnswerError:
-        return None
+        return Oracle(read.scan, isolated(read.model, read.candidate)), ""
+    except NoAnswerError as error:
+        return None, str(error)
 
 
 def _refusals(read: Read) -> list[Problem]:

@@ -10,6 +10,7 @@ from onnx import ModelProto
 
 from scanbuild.cases.schema import schema_problems
 from scanbuild.commands import main
+from tests.lowering.building import scan
 from tests.lowering.models import EXAMPLES
 from tests.lowering.refused import REFUSED
 
@@ -228,3 +229,27 @@ def _hide(monkeypatch, package: str) -> None:
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *more: None if name == package else found(name, *more)
     )
+
+
+def test_cases_that_were_left_out_are_told(there):
+    """Chaos: after some steps, rounding decides."""
+    (there / "model.onnx").write_bytes(EXAMPLES["logistic_map"].data)
+    result = lower("model.onnx", "--op-id", "my.Chaos")
+    assert result.exit_code == 0
+    assert "Left out" in result.output
+    assert "test.json" in result.output
+
+
+def test_a_model_that_onnx_runtime_cannot_run_is_lowered_and_that_is_told(there):
+    example = scan(
+        "small_integers",
+        "y = Max(s, x) z = Identity(y)",
+        states="int16[d] s",
+        elements="int16[d] x",
+        after="y",
+        outputs="int16[d] z",
+    )
+    (there / "model.onnx").write_bytes(example.data)
+    result = lower("model.onnx", "--op-id", "my.Small")
+    assert result.exit_code == 0, result.output
+    assert "ONNX Runtime has none" in result.output
