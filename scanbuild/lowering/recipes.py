@@ -130,8 +130,7 @@ def can_be_undefined(scan: Scan) -> bool:
     """Whether there is an operation that ``refuse_undefined`` can refuse."""
     integral = {node.name for node in scan.nodes if np.dtype(node.dtype).kind in "iu"}
     return any(
-        node.name in integral and node.operation in (*_UNDEFINED, *_SHIFTS, "pow", "cast", "arg")
-        for node in scan.nodes
+        node.name in integral and node.operation in (*_UNDEFINED, *_SHIFTS, "pow", "cast", "arg") for node in scan.nodes
     ) or any(node.operation in ("gather", "gather_elements") for node in scan.nodes)
 
 
