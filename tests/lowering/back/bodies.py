@@ -101,9 +101,9 @@ def movements() -> Scan:
     body.output(
         "padded", body.add("pad", y, zero, shape=[5, 7], before=before, after=after, mode="constant", dtype="int32")
     )
-    sides = {"before": shape_of([2, 1]), "after": shape_of([1, 3])}
+    above, below = shape_of([2, 1]), shape_of([1, 3])
     for mode in ("edge", "reflect", "wrap"):
-        body.output(f"{mode}_out", body.add("pad", y, shape=[7, 10], mode=mode, **sides), axis=2)
+        body.output(f"{mode}_out", body.add("pad", y, shape=[7, 10], mode=mode, before=above, after=below), axis=2)
     return body.scan()
 
 

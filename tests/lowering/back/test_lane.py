@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scanbuild.lowering import lane
-from scanbuild.lowering.draft import Refusal
+from scanbuild.lowering.draft import Refusal, Variant
 from scanbuild.lowering.sizes import Size
 from tests.lowering.back.running import assert_like_numpy, inputs_for, without_halves
 from tests.lowering.build import Body
@@ -81,6 +81,7 @@ def test_states_with_nothing_in_common_get_passes_of_their_own(engine):
     body.output("bs", b, axis=1)
     scan = body.scan()
     draft = lane.draft(scan)
+    assert isinstance(draft, Variant)
     assert [len(item["bindings"]) for item in draft.entry["passes"]] == [4, 5, 3]
     assert_like_numpy(scan, draft, engine, inputs_for(scan, steps=4))
 
