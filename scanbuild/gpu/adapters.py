@@ -156,9 +156,10 @@ def _backend_rank(adapter: Adapter) -> int:
     return _BACKENDS.index(adapter.backend) if adapter.backend in _BACKENDS else len(_BACKENDS)
 
 
-def _rank(adapter: Adapter) -> tuple[bool, int, int]:
+def _rank(adapter: Adapter) -> tuple[bool, int, int, bool]:
     kind = _KINDS.index(adapter.kind) if adapter.kind in _KINDS else _KINDS.index("Unknown")
-    return adapter.software, kind, _backend_rank(adapter)
+    # SwiftShader is offered for Dawn's sake: where it has been, another engine still takes what it took before.
+    return adapter.software, kind, _backend_rank(adapter), "swiftshader" in adapter.name.casefold()
 
 
 def _offer_swiftshader() -> None:

@@ -64,6 +64,12 @@ def test_hardware_goes_before_software(offering):
     assert choose_adapter().name == "NVIDIA H200"
 
 
+def test_another_software_adapter_goes_before_swiftshader(offering):
+    swiftshader = {"device": "SwiftShader Device", "vendor": "Google", "vendor_id": 0x1AE0, "adapter_type": "CPU"}
+    offering({**swiftshader, "backend_type": "Vulkan"}, {**LLVMPIPE, "backend_type": "Vulkan"})
+    assert choose_adapter().name == "llvmpipe (LLVM 15)"
+
+
 def test_text_chooses_whatever_its_case(offering):
     offering({**NVIDIA, "backend_type": "Vulkan"}, {**LLVMPIPE, "backend_type": "Vulkan"})
     assert choose_adapter("wgpu", "LLVMPipe").software

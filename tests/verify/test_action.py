@@ -75,7 +75,8 @@ def test_the_sources_of_a_repository_are_rendered_and_verified(tmp_path: Path):
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert (tmp_path / "outputs").read_text() == "report=out/verify.json\n"
     runs = read_report(tmp_path / "out" / "verify.json")["runs"]
-    assert [(item["folder"], item["summary"]["failed"]) for item in runs] == [
+    # Other engines that are present compile the shaders, and run nothing.
+    assert [(item["folder"], item["summary"]["failed"]) for item in runs if item["engine"] == "wgpu"] == [
         ("out/bad/build/webgpu", 1),
         ("out/good/build/webgpu", 0),
     ]
