@@ -86,10 +86,21 @@ def draft(scan: Scan) -> Draft:
         "priority": PRIORITY,
     }
     most = max(sum(binding != SIZES for binding in item["bindings"]) for item in passes)
+    clauses = [f"{size} >= 1" for size in sorted({size for group in groups for size in _owed(scan, group)}, key=str)]
+    if clauses:
+        entry["when"] = clauses
     if most > _MOST_BUFFERS:
         entry["requires"] = {"limits": {"maxStorageBuffersPerShaderStage": most}}
     entry["passes"] = passes
     return Variant(entry=entry, templates=templates)
+
+
+def _owed(scan: Scan, group: Group) -> set[Size]:
+    """Sizes of lanes that must not be zero: where there is no lane, nobody computes what does not have that size."""
+    shapes = [scan.states[index].initial.shape for index in group.states]
+    if group.states:
+        shapes += [scan.by_name[scan.outputs[index].node].shape for index in group.outputs]
+    return {size for shape in shapes for size in group.lanes if size.number is None and size not in shape}
 
 
 def traced_lanes(shape: Shape) -> Index:

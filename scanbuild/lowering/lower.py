@@ -64,8 +64,10 @@ class Read:
 
     def hidden_by(self, variant: Variant) -> Variant | None:
         """A variant that goes before another wherever that could run: it takes every call, and as many devices do."""
-        before = (other for other in self.possible if other.priority > variant.priority)
-        return next((other for other in before if _takes_all(other, variant)), None)
+        before = [
+            other for other in self.possible if other.priority > variant.priority and _runs_wherever(other, variant)
+        ]
+        return next((other for other in before if _takes_all(other, before)), None)
 
 
 def _decided(draft: Draft) -> Draft:
@@ -83,18 +85,31 @@ def _decided(draft: Draft) -> Draft:
     return Variant(entry={**entry, **({"when": open_clauses} if open_clauses else {})}, templates=draft.templates)
 
 
-def _takes_all(other: Variant, variant: Variant) -> bool:
-    """Whether a variant takes every call, on every device on which another one can run."""
+def _runs_wherever(other: Variant, variant: Variant) -> bool:
+    """Whether every device on which a variant can run is one for the other."""
     requires = other.entry.get("requires", {})
     known = {**DEFAULT_LIMITS}
     for name, limit in variant.entry.get("requires", {}).get("limits", {}).items():
         known[name] = max(limit, known.get(name, 0))
     limits = requires.get("limits", {})
-    return (
-        not other.entry.get("when")
-        and requires.keys() <= {"limits"}
-        and all(limit <= known.get(name, 0) for name, limit in limits.items())
-    )
+    return requires.keys() <= {"limits"} and all(limit <= known.get(name, 0) for name, limit in limits.items())
+
+
+def _takes_all(variant: Variant, others: Sequence[Variant]) -> bool:
+    """Whether a variant takes every call, but for such as have a size of 0 that one of the others takes."""
+    for clause in variant.entry.get("when", ()):
+        size, _, bound = clause.partition(" >= ")
+        if bound != "1" or not size.isidentifier():
+            return False
+        if not any(_takes_empty(size, other) for other in others if other is not variant):
+            return False
+    return True
+
+
+def _takes_empty(size: str, variant: Variant) -> bool:
+    """Whether a variant takes every call in which a size is 0."""
+    expressions = [parse_expression(clause) for clause in variant.entry.get("when", ())]
+    return all(item.names <= {size} and item.evaluate({size: 0}) is True for item in expressions)
 
 
 def read(data: bytes, where: str, folder: Path | None, node: str | None = None) -> Read:

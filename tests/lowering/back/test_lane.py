@@ -162,3 +162,14 @@ def test_zero_dimensions_beside_others_do_no_harm(engine):
     assert inputs["x"].shape == (2, 3, 0, 2)
     assert_like_numpy(scan, lane.draft(scan), engine, inputs)
     assert np.prod(inputs["x"].shape) == 0
+
+
+def test_a_state_without_the_size_of_the_lanes_needs_a_lane():
+    body = Body()
+    total, mean = body.state("total", []), body.state("mean", ["d"])
+    x = body.element("x", ["d"])
+    following = body.add("add", mean, body.add("mul", x, total))
+    body.update(body.add("add", total, total), following)
+    draft = lane.draft(body.scan())
+    assert isinstance(draft, Variant)
+    assert draft.entry["when"] == ["d >= 1"]
