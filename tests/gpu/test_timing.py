@@ -106,7 +106,8 @@ def test_more_calls_take_more_time_and_the_clock_is_told(engine: Engine, memory:
     assert 0 < timer.tick_s < 0.01
     load = Load(engine, memory, counting())
     timer.measure([Run(load=load, times=50)])
-    few, many = timer.measure([Run(load=load, times=100), Run(load=load, times=600)])
+    rounds = [timer.measure([Run(load=load, times=100), Run(load=load, times=600)]) for _ in range(5)]
+    few, many = map(min, zip(*rounds, strict=True))  # the best of some: others may have had the processor meanwhile
     assert few < many < 60
 
 
