@@ -4,8 +4,6 @@ A shader can keep a device busy for ever, and an engine that loses its device ma
 before is kept by the session, which is another process.
 """
 
-import os
-import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -17,7 +15,8 @@ from scanbuild.bench.packages import open_subject, read_cases
 from scanbuild.bench.report import Clock, Outcome
 from scanbuild.bench.sampling import Settings
 from scanbuild.bench.tuning import Setting, play_off, sweep
-from scanbuild.errors import Problem, ScanbuildError
+from scanbuild.cases.process import Refused, settle_in
+from scanbuild.errors import ScanbuildError
 from scanbuild.gpu import EngineName, open_engine
 from scanbuild.gpu.clock import Timing
 from scanbuild.gpu.interface import Executor
@@ -53,14 +52,6 @@ class Ready:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Refused:
-    """The worker cannot measure: the error to raise."""
-
-    kind: type[ScanbuildError]
-    problems: tuple[Problem, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
     """One case, by its index in ``bench.json``, and what to measure of it."""
 
@@ -74,14 +65,13 @@ def serve(connection: Connection, settings: WorkerSettings, log: str) -> None:
 
     Whatever the engine or a driver prints goes to the file ``log``.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _redirect_output(log)
+    settle_in(log)
     try:
         engine = open_engine(settings.engine, settings.adapter)
         engine.call_limit_s = settings.limit_s
         perform, ready = performer(settings, engine, Timer(engine, timestamps=settings.timestamps))
     except ScanbuildError as error:
-        connection.send(Refused(kind=type(error), problems=error.problems))
+        connection.send(Refused.of(error))
         return
     connection.send(ready)
     while (job := connection.recv()) is not None:
@@ -112,11 +102,3 @@ def performer(settings: WorkerSettings, engine: Executor, timer: Timing[Any]) ->
         return runner.run(case, all_variants=job.kind == "variants")
 
     return perform, ready
-
-
-def _redirect_output(log: str) -> None:
-    """Send what native code prints, which Python cannot catch, to a file."""
-    handle = os.open(log, os.O_WRONLY | os.O_APPEND)
-    for descriptor in (1, 2):
-        os.dup2(handle, descriptor)
-    os.close(handle)

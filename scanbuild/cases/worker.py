@@ -5,8 +5,6 @@ engine that meets something it does not expect may end its process. So cases run
 session ends and starts anew.
 """
 
-import os
-import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -17,8 +15,9 @@ from scanbuild.cases.casefile import Case
 from scanbuild.cases.compiling import CompileResult, compile_text
 from scanbuild.cases.oracle import Oracle, load_reference
 from scanbuild.cases.probing import Depth
+from scanbuild.cases.process import Refused, settle_in
 from scanbuild.cases.run import CaseResult, CaseRunner
-from scanbuild.errors import Problem, ScanbuildError
+from scanbuild.errors import ScanbuildError
 from scanbuild.gpu import EngineName, open_engine
 from scanbuild.gpu.interface import Executor, Job, JobResult
 from scanbuild.package.folder import open_folder
@@ -79,14 +78,6 @@ class Ready:
     record: DeviceRecord
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Refused:
-    """The worker cannot do what it was asked for: the error to raise."""
-
-    kind: type[ScanbuildError]
-    problems: tuple[Problem, ...]
-
-
 class Busy:
     """The worker begins another run on the device: its time limit starts anew."""
 
@@ -100,12 +91,11 @@ def serve(connection: Connection, settings: WorkerSettings, log: str) -> None:
 
     Whatever the engine or a driver prints goes to the file ``log``.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _redirect_output(log)
+    settle_in(log)
     try:
         engine = open_engine(settings.engine, settings.adapter)
     except ScanbuildError as error:
-        connection.send(Refused(kind=type(error), problems=error.problems))
+        connection.send(Refused.of(error))
         return
     engine.call_limit_s = settings.limit_s
     executor = Watched(engine, lambda: connection.send(Busy()))
@@ -117,7 +107,7 @@ def serve(connection: Connection, settings: WorkerSettings, log: str) -> None:
                 runner = open_runner(message, executor, settings)
                 connection.send(Opened())
             except ScanbuildError as error:
-                connection.send(Refused(kind=type(error), problems=error.problems))
+                connection.send(Refused.of(error))
         else:
             connection.send(perform(message, executor, runner))
 
@@ -187,11 +177,3 @@ class Watched:
     def close(self) -> None:
         """Release the device."""
         self.inner.close()
-
-
-def _redirect_output(log: str) -> None:
-    """Send what native code prints, which Python cannot catch, to a file."""
-    handle = os.open(log, os.O_WRONLY | os.O_APPEND)
-    for descriptor in (1, 2):
-        os.dup2(handle, descriptor)
-    os.close(handle)

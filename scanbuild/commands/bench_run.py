@@ -42,6 +42,7 @@ class BenchRun:
         """Measure, present, write; the exit status."""
         from scanbuild.bench.against import read_baseline
         from scanbuild.bench.packages import open_subject, read_cases
+        from scanbuild.bench.session import adapter_is_gone
 
         self._check_options()
         baseline = read_baseline(self.options["against"]) if self.options["against"] is not None else None
@@ -71,7 +72,7 @@ class BenchRun:
             failed |= self._has_regressed(report, baseline)
         if self.interrupted:
             return INTERRUPTED
-        if any(item.status == "missing" for item in outcomes):
+        if adapter_is_gone(outcomes):
             return 3
         return 1 if failed else 0
 

@@ -22,7 +22,6 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "device-lost": ("is lost", "device lost", "devicelost", "device_lost", "parent device", "destroyed device"),
 }
 _MOST_CHARACTERS: Final = 4000
-_NOISE: Final = ("- While calling", "In wgpu", "Caused by", "Validation Error")
 
 
 def engine_error(error: BaseException, doing: str) -> CallError:

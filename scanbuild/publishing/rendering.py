@@ -22,7 +22,6 @@ HASH_DIGITS = 8
 KEEP_WORK = 1000  # for each pass, in the units of an evaluation's work
 NAME_LENGTH = 100  # file systems end at 255
 INDEX = "index.json"
-TEST = "test.json"
 BENCH = "bench.json"
 
 SIZE_RULES = frozenset({"buffer-limit", "binding-limit"})

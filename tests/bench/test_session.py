@@ -60,10 +60,10 @@ def test_a_worker_that_dies_is_told_with_its_last_words(engine, tmp_path: Path):
     write_bench(tmp_path, manifest(), [bench_case("small", [64])])
     with Session(settings(tmp_path)) as session:
         session.start()
-        assert session._process is not None
-        session._log.write_text("the driver gave up\n")
-        session._process.kill()
-        session._process.join()
+        assert session._worker._process is not None
+        session._worker._log.write_text("the driver gave up\n")
+        session._worker._process.kill()
+        session._worker._process.join()
         found = session.run(Job(index=0), "small")
         assert (found.status, found.lost) == ("failed", True)
         assert "ended unexpectedly" in found.message

@@ -14,21 +14,18 @@ from scanbuild.cases.oracle import Oracle, Reference, load_reference
 from scanbuild.cases.requests import case_inputs, case_request
 from scanbuild.cases.run import CaseResult, CaseRunner
 from scanbuild.cases.writing import case_json
-from scanbuild.errors import InputError, NoAdapterError
+from scanbuild.errors import InputError
 from scanbuild.gpu import Engine, open_engine
 from scanbuild.package.folder import open_folder
 from scanbuild.planning.device import DEFAULT_DEVICE
 from scanbuild.planning.planner import Planner
 from tests.cases.packages import case, manifest, variant, write_package
+from tests.engines import open_for_test
 
 
 @pytest.fixture(scope="module")
 def device() -> Iterator[Engine]:
-    try:
-        opened = open_engine("wgpu")
-    except NoAdapterError as error:
-        pytest.skip(str(error))
-    with opened:
+    with open_for_test("wgpu") as opened:
         yield opened
 
 

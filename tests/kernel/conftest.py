@@ -5,19 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from scanbuild.errors import NoAdapterError
-from scanbuild.gpu import Engine, open_engine
+from scanbuild.gpu import Engine
 from scanbuild.kernel import Kernel, load_kernel
 from tests.cases.packages import manifest, write_package
+from tests.engines import open_for_test
 
 
 @pytest.fixture(scope="package")
 def engine() -> Iterator[Engine]:
-    try:
-        opened = open_engine("wgpu")
-    except NoAdapterError as error:
-        pytest.skip(str(error))
-    with opened:
+    with open_for_test("wgpu") as opened:
         yield opened
 
 

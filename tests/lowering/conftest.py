@@ -4,17 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from scanbuild.errors import NoAdapterError
-from scanbuild.gpu import Engine, open_engine
+from scanbuild.gpu import Engine
+from tests.engines import open_for_test
 
 
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
-    try:
-        opened = open_engine("wgpu")
-    except NoAdapterError as error:
-        pytest.skip(str(error))
-    with opened:
+    with open_for_test("wgpu") as opened:
         yield opened
 
 

@@ -4,26 +4,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from scanbuild.errors import NoAdapterError
-from scanbuild.gpu import Engine, EngineName, open_engine
-
-
-def _opened(name: EngineName) -> Engine:
-    try:
-        return open_engine(name)
-    except NoAdapterError as error:
-        pytest.skip(str(error))
+from scanbuild.gpu import Engine
+from tests.engines import open_for_test
 
 
 @pytest.fixture(scope="session")
 def wgpu() -> Iterator[Engine]:
-    with _opened("wgpu") as engine:
+    with open_for_test("wgpu") as engine:
         yield engine
 
 
 @pytest.fixture(scope="session")
 def dawn() -> Iterator[Engine]:
-    with _opened("dawn") as engine:
+    with open_for_test("dawn") as engine:
         yield engine
 
 

@@ -4,18 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from scanbuild.errors import NoAdapterError
-from scanbuild.gpu import Engine, EngineName, open_engine
-
-
-def _opened(name: EngineName) -> Engine:
-    try:
-        return open_engine(name)
-    except NoAdapterError as error:
-        pytest.skip(str(error))
+from scanbuild.gpu import Engine
+from tests.engines import open_for_test
 
 
 @pytest.fixture(scope="session", params=["wgpu", "dawn"])
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with _opened(request.param) as opened:
+    with open_for_test(request.param) as opened:
         yield opened
