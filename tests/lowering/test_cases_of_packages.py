@@ -240,3 +240,29 @@ def test_benchmarks_have_the_fixed_sizes_of_the_model():
     shapes = [case["inputs"]["x"]["shape"] for case in bench_json(found.scan, package)["cases"]]
     assert all(shape[2] == 3 for shape in shapes)
     assert len({shape[0] for shape in shapes}) > 1
+
+
+def a_mean() -> Any:
+    """A count without any size beside means of d lanes."""
+    return model(
+        "mean",
+        "one = Constant <value = float {1.0}> () m = Add(n, one) gap = Sub(x, s) part = Div(gap, m) y = Add(s, part)",
+        states="float n; float[d] s",
+        elements="float[d] x",
+        after="m y",
+        outputs="",
+    )
+
+
+def test_a_call_without_lanes_goes_where_a_count_is_kept_all_the_same():
+    found = read(a_mean().data, "model.onnx", None)
+    files = package_files(found, "my.models.Mean")
+    over = Reach(json.loads(files["manifest.json"]), found.scan)
+    assert over.chosen({"d": 5, "t": 7}) == "lane_serial"
+    assert over.chosen({"d": 0, "t": 7}) == "workgroup_serial"
+
+
+def test_a_variant_that_two_others_leave_nothing_to_is_left_out():
+    found = read(a_mean().data, "model.onnx", None)
+    assert [variant.id for variant in found.variants] == ["parallel_scan", "lane_serial", "workgroup_serial"]
+    assert {"step_passes"} < {variant.id for variant in found.possible}
