@@ -105,7 +105,10 @@ def _parts(call: Call, size: Size) -> list[Size]:
     if even is not None:
         return [even] * count
     if size.number is None:
-        raise RefusedError(f"its pieces are {size} by {count}", "give their sizes")
+        reason = (
+            f"it splits an axis into {count} equal pieces, and no call tells that its size is a multiple of {count}"
+        )
+        raise RefusedError(reason, "give the axis a fixed size in the model, or the pieces theirs")
     if call.version < 18:
         raise RefusedError(f"{size} cannot be split into {count} equal pieces", "give their sizes")
     piece = -(-size.number // count)
