@@ -89,3 +89,18 @@ def test_only_the_commands_print(path):
         return
     calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
     assert not [call.lineno for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"]
+
+
+@pytest.mark.parametrize("room", ["dialect", "planning", "checking", "lowering"])
+def test_what_a_room_says_of_a_package_depends_on_no_clock(room):
+    readers = [named(path) for path in SOURCES if room_of(path) == room and imports_clock(path)]
+    assert readers == []
+
+
+def imports_clock(path: Path) -> bool:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        if "time" in names:
+            return True
+    return False

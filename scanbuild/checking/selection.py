@@ -197,13 +197,17 @@ def _why_unreached(
         else:
             return None  # it is chosen, and the call fails: told elsewhere
     if beaten:
-        message = f"wherever it could run, `{beaten.most_common(1)[0][0]}` goes before it"
+        before = beaten.most_common(1)[0][0]
+        if not trials.complete:
+            message = f"no case reaches it, and where it could run in what was tried, `{before}` goes before it"
+            return "unreached-variant", message, "add a case that selects it, or give it a higher priority"
+        message = f"wherever it could run, `{before}` goes before it"
         return "losing-variant", message, "give it a higher priority, or remove it"
     if not why:
         return None
     tried = "no case and no request around the conditions reaches it"
     if not trials.complete:
-        tried += ", as far as time allowed to try"
+        tried += ", as far as there was work left to try"
     message = f"{tried}; mostly, {shortened(why.most_common(1)[0][0], 200)}"
     return "unreached-variant", message, "add a case that selects it, or mend its conditions"
 

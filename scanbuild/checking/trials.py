@@ -1,24 +1,32 @@
 """Planning a package's cases, and requests made up around its conditions, on the built-in device profiles."""
 
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 from scanbuild.checking.devices import distinct_devices
 from scanbuild.checking.requests import Trial, case_trials, made_up_bases, made_up_trials
 from scanbuild.checking.subject import Subject
+from scanbuild.dialect import allowance, work_left
+from scanbuild.dialect.limits import CALL_WORK
 from scanbuild.errors import CallError, Problem
 from scanbuild.package.model import Manifest
 from scanbuild.planning.device import DeviceRecord
 from scanbuild.planning.passes import Program
 from scanbuild.planning.planner import Planner
 
-DEADLINE_S: Final = 0.8
-"""Nothing more is tried after so much processor time, but every case on the first device, for twice as long."""
+TRIAL_WORK: Final = CALL_WORK // 2
+"""Nothing more is tried after so much work, but every case on the first device, with twice as much.
 
-SLOW_S: Final = 0.4
-"""One request that takes longer to plan ends all trying: its package was made to be slow."""
+Work and not time: a package is told the same on every machine, however busy.
+"""
+
+SLOW_WORK: Final = CALL_WORK // 4
+"""One request that takes more to plan ends all trying: its package was made to be slow."""
+
+REQUEST_WORK: Final = 2**14
+"""What each request counts for at least, and the shaders of one."""
 
 HOPELESS: Final = 24
 """Where so many requests are refused, and none accepted, the others are not tried."""
@@ -68,7 +76,7 @@ class Sample:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trials:
-    """All outcomes. ``complete`` is false where time ran out before everything was tried."""
+    """All outcomes. ``complete`` is false where the work ran out before everything was tried."""
 
     outcomes: tuple[Outcome, ...]
     samples: tuple[Sample, ...]
@@ -90,6 +98,25 @@ class Trials:
         return [outcome for outcome in self.outcomes if outcome.trial.change != "case"]
 
 
+Result = TypeVar("Result")
+
+
+class _Meter:
+    """Counts the work done."""
+
+    def __init__(self) -> None:
+        self.used = 0
+        self.last = 0
+
+    def __call__(self, action: Callable[[], Result]) -> Result:
+        """What an action gives; its work is ``last``, and added to ``used``."""
+        with allowance(CALL_WORK):
+            result = action()
+            self.last = max(CALL_WORK - work_left(), REQUEST_WORK)
+        self.used += self.last
+        return result
+
+
 @dataclass(frozen=True, slots=True)
 class _Package:
     """A subject as planning sees a package."""
@@ -106,27 +133,27 @@ class _Package:
 
 def run_trials(subject: Subject) -> Trials:
     """Plan everything worth planning, within bounds."""
-    started = time.process_time()
+    meter = _Meter()
     planner = Planner(_Package(subject))
     devices = distinct_devices(subject)
     cases = case_trials(subject)
     first = dict(list(devices.items())[:1])
     others = {name: device for name, device in devices.items() if name not in first}
-    outcomes, in_time = _planned(planner, cases, first, started + 2 * DEADLINE_S)
-    if in_time and (any(outcome.variant for outcome in outcomes) or len(outcomes) < HOPELESS):
-        elsewhere, all_tried = _planned(planner, cases, others, started + DEADLINE_S)
-        outcomes, in_time = outcomes + elsewhere, in_time and all_tried
-    if in_time and not any(outcome.variant for outcome in outcomes):
-        guesses, in_time = _planned(planner, made_up_bases(subject), first, started + DEADLINE_S)
+    outcomes, within = _planned(planner, cases, first, meter, 2 * TRIAL_WORK)
+    if within and (any(outcome.variant for outcome in outcomes) or len(outcomes) < HOPELESS):
+        elsewhere, all_tried = _planned(planner, cases, others, meter, TRIAL_WORK)
+        outcomes, within = outcomes + elsewhere, within and all_tried
+    if within and not any(outcome.variant for outcome in outcomes):
+        guesses, within = _planned(planner, made_up_bases(subject), first, meter, TRIAL_WORK)
         outcomes += guesses
-    made_up = made_up_trials(subject, _accepted(outcomes)) if in_time else []
-    more, all_tried = _planned(planner, made_up, devices, started + DEADLINE_S)
+    made_up = made_up_trials(subject, _accepted(outcomes)) if within else []
+    more, all_tried = _planned(planner, made_up, devices, meter, TRIAL_WORK)
     outcomes += more
     return Trials(
         outcomes=tuple(outcomes),
-        samples=tuple(_samples(planner, outcomes, devices, started + 2 * DEADLINE_S)),
+        samples=tuple(_samples(planner, outcomes, devices, meter)),
         devices=devices,
-        complete=in_time and all_tried,
+        complete=within and all_tried,
         planner=planner,
     )
 
@@ -139,17 +166,17 @@ def _accepted(outcomes: Iterable[Outcome]) -> list[tuple[Trial, str]]:
 
 
 def _planned(
-    planner: Planner, trials: Iterable[Trial], devices: Mapping[str, DeviceRecord], deadline: float
+    planner: Planner, trials: Iterable[Trial], devices: Mapping[str, DeviceRecord], meter: _Meter, most: int
 ) -> tuple[list[Outcome], bool]:
+    """The outcomes, and whether all was tried before ``most`` work was done."""
     outcomes: list[Outcome] = []
     for name, device in devices.items():
         refused = 0
         for trial in trials:
-            started = time.process_time()
-            if started > deadline:
+            if meter.used > most:
                 return outcomes, False
-            outcomes.append(_outcome(planner, trial, name, device))
-            if time.process_time() - started > SLOW_S:
+            outcomes.append(meter(partial(_outcome, planner, trial, name, device)))
+            if meter.last > SLOW_WORK:
                 return outcomes, False
             refused = refused + 1 if refused >= 0 and outcomes[-1].problems else -1
             if refused >= HOPELESS:
@@ -168,9 +195,9 @@ def _outcome(planner: Planner, trial: Trial, name: str, device: DeviceRecord) ->
 
 
 def _samples(
-    planner: Planner, outcomes: Iterable[Outcome], devices: Mapping[str, DeviceRecord], deadline: float
-) -> Iterable[Sample]:
-    """The shaders of a few requests for each variant, of different dtypes as far as there are, and is time."""
+    planner: Planner, outcomes: Iterable[Outcome], devices: Mapping[str, DeviceRecord], meter: _Meter
+) -> Iterator[Sample]:
+    """The shaders of a few requests for each variant, of different dtypes as far as there are, within bounds."""
     counts: dict[str, int] = {}
     seen: set[tuple[str, str]] = set()
     for outcome in outcomes:
@@ -178,9 +205,9 @@ def _samples(
         key = (outcome.variant, types)
         if not outcome.variant or key in seen or counts.get(outcome.variant, 0) >= SAMPLES:
             continue
-        if time.process_time() > deadline:
+        if meter.used > 2 * TRIAL_WORK:
             return
         seen.add(key)
         counts[outcome.variant] = counts.get(outcome.variant, 0) + 1
-        programs = planner.programs(outcome.trial.request, devices[outcome.device], outcome.variant)
+        programs = meter(partial(planner.programs, outcome.trial.request, devices[outcome.device], outcome.variant))
         yield Sample(variant=outcome.variant, outcome=outcome, programs=tuple(programs))
