@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from scanbuild.cases.casefile import Case
+from scanbuild.cases.compare import compare
 from scanbuild.cases.fixtures import Random, Values, expected_array
 from tests.kernels.source import case_inputs, cases, planner, reference
 from tests.kernels.summation import needed, walked
@@ -82,6 +83,15 @@ def test_the_tolerance_of_real_valued_data_is_the_bound_and_hardly_more():
     assert len(REALS) >= 20
     for case in REALS:
         assert max(_tolerances(case)) <= 1.5 * needed(case).tolerance, case.name
+
+
+def test_no_tolerance_of_real_valued_data_lets_zeros_pass():
+    for case in REALS:
+        want = reference(case_inputs(case), case.attrs)
+        for name, output in case.outputs.items():
+            for tolerance in (output.tolerance, *output.tolerances.values()):
+                zeros = np.zeros(want[name].shape, output.fixture.dtype)
+                assert not compare(zeros, want[name], output.fixture.dtype, tolerance).passed, case.name
 
 
 def test_stored_expectations_are_those_of_the_reference():
