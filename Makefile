@@ -13,7 +13,7 @@ NODE_READY := node_modules/.ready
 ADAPTER := .venv/.ready-adapter
 BROWSER := .venv/.ready-browser
 
-.PHONY: help run test test-long bench-planner bench-verify lint format swiftshader wheel clean
+.PHONY: help run test test-long bench-planner bench-verify bench-lower lint format docs picture swiftshader wheel clean
 
 help:
 	@echo "make run          set up, then render, verify and publish $(SOURCE)"
@@ -24,6 +24,8 @@ help:
 	@echo "make bench-lower  how long lowering a model takes"
 	@echo "make lint         ruff and mypy"
 	@echo "make format       let ruff rewrite the Python files"
+	@echo "make docs         write docs/commands/ from the help of the commands"
+	@echo "make picture      draw docs/picture.svg from a run of the commands"
 	@echo "make swiftshader  add a second WebGPU engine for the tests (Dawn on SwiftShader)"
 	@echo "make wheel        build the wheel into build/wheel"
 	@echo "make clean        remove what was built and set up"
@@ -57,11 +59,17 @@ format: $(TEST_READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(READY)
+	$(BIN)/python tools/command_pages.py
+
+picture: $(READY) $(ADAPTER)
+	$(BIN)/python tools/picture.py
+
 swiftshader: $(TEST_READY)
 	$(SETUP) swiftshader
 
 wheel: $(READY)
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	$(BIN)/python tools/wheel.py build/wheel
 
 clean:
 	rm -rf .venv node_modules build .mypy_cache .pytest_cache .ruff_cache .hypothesis
