@@ -16,7 +16,8 @@ from scanbuild.errors import InputError
 from scanbuild.gpu.browser.addresses import is_loopback, own_names, reachable
 from scanbuild.gpu.browser.certificate import fingerprint, own_certificate
 from scanbuild.gpu.browser.messages import LARGEST_FRAME
-from scanbuild.gpu.browser.server import MOST_PAGES, Server
+from scanbuild.gpu.browser.reception import MOST_PAGES
+from scanbuild.gpu.browser.server import Server
 from scanbuild.gpu.browser.settings import ServerSettings
 from scanbuild.gpu.browser.site import (
     PAGE,
