@@ -70,9 +70,11 @@ def _explain(problem: Problem) -> Problem:
 def _read(path: Path) -> Read:
     if path.is_file():
         return _read_manifest_file(path)
-    for inner in (path / FOLDER, path):
-        if (inner / METADATA_FILE).is_file():
-            return _read_built(inner)
+    if (path / METADATA_FILE).is_file():
+        return _read_built(path)
+    # A source may have been rendered into itself: where it has a manifest of its own, that is what is worked on.
+    if not (path / MANIFEST_FILE).is_file() and (path / FOLDER / METADATA_FILE).is_file():
+        return _read_built(path / FOLDER)
     if not path.is_dir():
         raise InputError(Problem(message="there is no such file or folder", rule="folder", file=str(path)))
     if not (path / MANIFEST_FILE).is_file():

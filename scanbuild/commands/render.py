@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from scanbuild.publishing.build import Build
 
 PACKAGE = Path("build", "webgpu")
-PACKAGE_MARKS = ("metadata.json", "manifest.json")
+METADATA_FILE, MANIFEST_FILE = "metadata.json", "manifest.json"
+PACKAGE_MARKS = (METADATA_FILE, MANIFEST_FILE)
 LOCAL = Path("build", "local")
 DEVICE = "device.json"
 LOCAL_MARKS = (DEVICE,)
@@ -35,10 +36,10 @@ LOCAL_MARKS = (DEVICE,)
 def render(console: Console, source: Path | None, root: Path, check: bool) -> None:
     """Turn a source package into ROOT/build/webgpu/, which the loader accepts.
 
-    SOURCE is a folder with manifest.json, test.json, bench.json and *.wgsl.jinja; it defaults to the only package
-    under templates/. Everything is checked, and every case is planned on the built-in device profiles. The shaders
-    that come out, for people to read, are in rendered/. No GPU is needed; where there is one, build/local/ shows the
-    shaders that it would get.
+    SOURCE is a folder with manifest.json, test.json, bench.json and *.wgsl.jinja; it defaults to the current folder
+    if that is one, else to the only one under templates/. Everything is checked, and every case is planned on the
+    built-in device profiles. The shaders that come out, for people to read, are in rendered/. No GPU is needed; where
+    there is one, build/local/ shows the shaders that it would get.
 
     The folder is replaced at one stroke: after a failure the last good one is still there. With --check nothing is
     written, and the exit status is 1 if a file is stale, edited, missing or too many.
@@ -77,17 +78,20 @@ def render(console: Console, source: Path | None, root: Path, check: bool) -> No
 
 
 def default_source() -> Path:
-    """The only package under ``templates/``: of the current folder, or of scanbuild where that has none."""
-    from scanbuild.resources import data_folder
-
-    for folder in (Path("templates"), data_folder("templates")):
-        found = sorted(path.parent for path in folder.glob("*/manifest.json") if not path.parent.name.startswith("_"))
-        if len(found) == 1:
-            return found[0]
-        if found:
-            names = ", ".join(map(str, found))
-            raise InputError(Problem(message="there are several packages; name one", file=str(folder), hint=names))
-    raise InputError("there is no package under templates/; name the folder of one")
+    """The current folder if it is a source package, else the only one under its ``templates/``."""
+    here, folder = Path(), Path("templates")
+    if (here / MANIFEST_FILE).is_file() and not (here / METADATA_FILE).is_file():
+        return here
+    found = sorted(path.parent for path in folder.glob("*/manifest.json") if not path.parent.name.startswith("_"))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(map(str, found))
+        raise InputError(Problem(message="there are several packages; name one", file=str(folder), hint=names))
+    message = "there is no source package here, and none under templates/"
+    raise InputError(
+        Problem(message=message, hint="name the folder of one, or make one with scanbuild init DOMAIN.NAME")
+    )
 
 
 def static_errors(folder: Path) -> list[Problem]:

@@ -75,6 +75,23 @@ def test_the_only_package_under_templates_is_the_default(source):
     assert Path("build/webgpu/metadata.json").is_file()
 
 
+def test_a_source_one_stands_in_is_the_default_and_may_be_rendered_into_itself(source, monkeypatch):
+    monkeypatch.chdir(source)
+    good("render")
+    good("render")
+    good("render", "--check")
+    assert json.loads(Path("build/webgpu/metadata.json").read_text())["name"] == "org.example.Twice"
+    Path("manifest.json").write_text("{}")
+    assert run("check").exit_code == 1
+
+
+def test_where_no_source_is_render_says_how_to_get_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("render")
+    assert result.exit_code == 2
+    assert "no source package here" in result.stderr and "scanbuild init" in result.stderr
+
+
 def test_several_packages_have_to_be_chosen_from(source):
     shutil.copytree(source.parent, "templates")
     shutil.copytree(source, "templates/Other")
@@ -248,7 +265,8 @@ def test_an_installed_wheel_works_outside_of_the_checkout(tmp_path):
     (wheel,) = tmp_path.glob("scanbuild-*.whl")
     subprocess.run([*pip, "install", "--no-deps", "--target", tmp_path / "site", wheel], check=True)
     program = f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r}); from scanbuild.commands import main; main()"
-    for command in (["render"], ["render", "--check"], ["publish"]):
+    scan = tmp_path / "site" / "scanbuild" / "_data" / "templates" / "ai.onnx.Scan"
+    for command in (["render", str(scan)], ["render", str(scan), "--check"], ["publish"]):
         done = subprocess.run(
             [sys.executable, "-c", program, *command], cwd=tmp_path, capture_output=True, text=True, check=False
         )
