@@ -27,7 +27,7 @@ from scanbuild.errors import NoAdapterError
 
 if TYPE_CHECKING:
     from scanbuild.gpu.browser.engine import BrowserEngine
-    from scanbuild.gpu.browser.hub import Hub
+    from scanbuild.gpu.browser.host import Host
 
 RETURN_LIMIT_S: Final = 60.0
 """A page that went away may take so long to come back; once it has not, no later case waits for it again."""
@@ -52,13 +52,13 @@ class BrowserBackend:
     def __init__(
         self,
         settings: WorkerSettings,
-        summon: "Callable[[], tuple[Hub, BrowserEngine]]",
+        summon: "Callable[[], tuple[Host, BrowserEngine]]",
         *,
         return_s: float = RETURN_LIMIT_S,
     ) -> None:
         self.settings = settings
         self._summon = summon
-        self._hub: Hub | None = None
+        self._hub: Host | None = None
         self._return_s = return_s
         self._engine: BrowserEngine | None = None
         self._runner: CaseRunner | None = None
@@ -99,7 +99,7 @@ class BrowserBackend:
         self._engine.show("verdict", _shown(result))
         return result
 
-    def _revive(self, hub: "Hub", engine: "BrowserEngine") -> str:
+    def _revive(self, hub: "Host", engine: "BrowserEngine") -> str:
         """Make the device usable if it is not; why it cannot be, or nothing."""
         if not self._gone:
             try:
@@ -108,7 +108,7 @@ class BrowserBackend:
                 self._gone = str(error)
         return self._gone
 
-    def _part(self, hub: "Hub", engine: "BrowserEngine", *, whole: bool) -> None:
+    def _part(self, hub: "Host", engine: "BrowserEngine", *, whole: bool) -> None:
         bad = sum(count for status, count in self._counts.items() if _GOOD.get(status) is False)
         words = ", ".join(f"{count} {_WORDS[status]}" for status, count in self._counts.items())
         headline = "Interrupted" if not whole else "There are failures" if bad else "All is well"

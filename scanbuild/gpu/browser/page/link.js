@@ -20,6 +20,10 @@ export class Link {
     this.#socket.addEventListener("close", (event) => onEnd(event.code, event.reason));
   }
 
+  close() {
+    this.#socket.close();
+  }
+
   /** Sends a message; resolves when most of it has left. A closed connection swallows it. */
   async send(kind, body = {}, contents = []) {
     this.#socket.send(JSON.stringify({ ...body, kind, bytes: contents.map((part) => part.byteLength) }));
@@ -61,6 +65,14 @@ export class Link {
     }
     this.#missing -= piece.length;
   }
+}
+
+/** The address of a WebSocket on this page's server, from one that is relative to the page. */
+export function socketAddress(path) {
+  const address = new URL(path, location.href);
+  address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+  address.hash = address.search = "";
+  return address;
 }
 
 export function pause(milliseconds) {
