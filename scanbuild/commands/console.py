@@ -1,6 +1,7 @@
 """What every command shares: how much is said, in which colours, and how a problem looks."""
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +12,9 @@ from scanbuild.errors import InputError, Problem
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 LONGEST_PATH = 400
+
+# ``::`` behind nothing but blanks on a line; the older form counts anywhere.
+_RUNNER_COMMAND = re.compile(r"(?P<before>^[^\S\n]*|(?=##))(?P<command>::|##\[)", re.MULTILINE)
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -46,13 +50,14 @@ class Console:
 
 
 def printable(text: str) -> str:
-    """The text with control characters and lone surrogates spelled out.
+    """The text with control characters and lone surrogates spelled out, and what GitHub Actions takes for a command.
 
-    Names and messages may come from a hostile package, and must not steer the user's terminal.
+    Names and messages may come from a hostile package, and must steer neither the user's terminal nor the runner, which
+    reads the output line by line.
     """
-    if text.isprintable():
-        return text
-    return "".join(char if char in "\n\t" or char.isprintable() else _spelled(char) for char in text)
+    if not text.isprintable():
+        text = "".join(char if char in "\n\t" or char.isprintable() else _spelled(char) for char in text)
+    return _RUNNER_COMMAND.sub(_unobeyed, text)
 
 
 def printable_path(path: str) -> str:
@@ -115,6 +120,11 @@ def _spelled(char: str) -> str:
     if char == " " or (char.isspace() and code > 0xFF):
         return " "
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _unobeyed(found: re.Match[str]) -> str:
+    command = found["command"]
+    return found["before"] + _spelled(command[0]) + command[1:]
 
 
 def _problem_lines(problem: Problem) -> str:
