@@ -52,17 +52,22 @@ def source_of_build(built: Path, op_id: str, state: Path) -> Path | None:
     return _remembered(built, state) or _shipped(built, op_id)
 
 
+def remembered_source(built: Path, state: Path) -> Path | None:
+    """The source folder that a package was built from here, whatever is in it by now; None if nobody built it here."""
+    try:
+        note = json.loads((state / f"{_key(built)}.json").read_text(encoding="utf-8"))
+        return Path(note["source"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def _key(built: Path) -> str:
     return hashlib.sha256((built / METADATA).read_bytes()).hexdigest()
 
 
 def _remembered(built: Path, state: Path) -> Path | None:
-    try:
-        note = json.loads((state / f"{_key(built)}.json").read_text(encoding="utf-8"))
-        source = Path(note["source"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return source if (source / REFERENCE).is_file() else None
+    source = remembered_source(built, state)
+    return source if source is not None and (source / REFERENCE).is_file() else None
 
 
 def _shipped(built: Path, op_id: str) -> Path | None:

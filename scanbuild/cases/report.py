@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from scanbuild.cases.compiling import CompileResult
@@ -11,6 +12,7 @@ from scanbuild.cases.run import STATUSES, CaseResult
 from scanbuild.package.model import Json, Manifest
 
 FAILING: Final = ("failed", "noOracle")
+REPORT_FILE: Final = "verify-report.json"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,6 +46,8 @@ class RunReport:
     compiled: tuple[CompileResult, ...] = ()
     fuzzing: Fuzzing | None = None
     complete: bool = True
+    digest: str = ""
+    """That of the package's ``metadata.json``, which holds those of all its other files."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -82,6 +86,7 @@ class RunReport:
         members: dict[str, Any] = {
             "package": self.manifest.op_id,
             "folder": self.folder,
+            **({"digest": self.digest} if self.digest else {}),
             "engine": self.engine,
             "adapter": self.adapter,
             "complete": self.complete,
@@ -142,6 +147,17 @@ class VerifyReport:
                 for item in self.coverage
             ]
         return members
+
+
+def left_report(folder: Path) -> Path | None:
+    """Where a verification of the package in ``.../build/webgpu`` leaves its report: ``build/verify-report.json``.
+
+    None for a package elsewhere, beside which nothing is to be written.
+    """
+    for place in (folder, folder.resolve()):
+        if place.parts[-2:] == ("build", "webgpu"):
+            return place.parent / REPORT_FILE
+    return None
 
 
 def matching(names: Sequence[str], pattern: str) -> list[str]:

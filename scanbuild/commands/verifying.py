@@ -14,7 +14,7 @@ from scanbuild.cases.compiling import CompileResult
 from scanbuild.cases.origin import REFERENCE, source_of_build, state_folder
 from scanbuild.cases.pool import Backend, run_tasks
 from scanbuild.cases.probing import Depth
-from scanbuild.cases.report import Coverage, Fuzzing, Missing, RunReport, VerifyReport, matching
+from scanbuild.cases.report import Coverage, Fuzzing, Missing, RunReport, VerifyReport, left_report, matching
 from scanbuild.cases.run import CaseResult
 from scanbuild.cases.session import Session
 from scanbuild.cases.variants import VariantSurvey
@@ -27,7 +27,7 @@ from scanbuild.commands.fuzzing import fuzz
 from scanbuild.commands.verify_output import Annotations, Progress, present_run, present_totals
 from scanbuild.errors import CheckFailedError, InputError, NoAdapterError, Problem, ScanbuildError
 from scanbuild.gpu.adapters import ENGINES, EngineName
-from scanbuild.package.digest import compare_digests, folder_digests
+from scanbuild.package.digest import compare_digests, digest_text, folder_digests
 from scanbuild.package.fetching import FetchError
 from scanbuild.package.folder import FolderFetch, open_folder, package_folder
 from scanbuild.package.loaded import Package
@@ -103,6 +103,7 @@ class Subject:
     chosen: tuple[Case, ...]
     source: Path | None
     shaders: dict[str, str]
+    digest: str
 
 
 @dataclass(slots=True)
@@ -144,6 +145,7 @@ def run_verify(console: Console, options: VerifyOptions) -> int:
         annotations.report = report
         present_totals(console, report, whole=options.pattern is None, sourced=all(item.source for item in subjects))
         _write_reports(report, options)
+        _leave_reports(console, report, subjects)
     if not complete:
         console.problem_text("interrupted")
         return INTERRUPTED
@@ -234,6 +236,7 @@ def _run_subject(
         adapter=ready.adapter,
         described=ready.described,
         complete=False,
+        digest=subject.digest,
     )
     try:
         _open(used, package)
@@ -310,16 +313,17 @@ def _coverage(subject: Subject, records: dict[str, DeviceRecord]) -> Coverage:
     return Coverage(package=subject.package.manifest.op_id, unreached=tuple(unreached))
 
 
+def _json_text(report: VerifyReport) -> str:
+    return json.dumps(report.to_json(), indent=2, allow_nan=False) + "\n"
+
+
 def _write_reports(report: VerifyReport, options: VerifyOptions) -> None:
     """Write every report that was asked for, and only then tell the first that cannot be written."""
     from scanbuild.cases.junit import junit_xml
     from scanbuild.cases.page import html_page
 
-    def json_text(report: VerifyReport) -> str:
-        return json.dumps(report.to_json(), indent=2, allow_nan=False) + "\n"
-
     errors: list[OSError] = []
-    wanted = ((options.json_file, json_text), (options.junit_file, junit_xml), (options.html_file, html_page))
+    wanted = ((options.json_file, _json_text), (options.junit_file, junit_xml), (options.html_file, html_page))
     for file, text in wanted:
         if file is None:
             continue
@@ -329,6 +333,20 @@ def _write_reports(report: VerifyReport, options: VerifyOptions) -> None:
             errors.append(error)
     if errors:
         raise errors[0]
+
+
+def _leave_reports(console: Console, report: VerifyReport, subjects: Sequence[Subject]) -> None:
+    """Leave beside each package what became of it, for ``publish --push``. Where nothing can be written, say so."""
+    for subject in subjects:
+        file = left_report(subject.folder)
+        if file is None:
+            continue
+        runs = tuple(run for run in report.runs if run.folder == str(subject.folder))
+        own = tuple(item for item in report.coverage if item.package == subject.package.manifest.op_id)
+        try:
+            write_report(file, _json_text(replace(report, runs=runs, coverage=own)))
+        except OSError as error:
+            console.detail(f"{file} cannot be written: {error.strerror}")
 
 
 def _subjects(console: Console, options: VerifyOptions) -> list[Subject]:
@@ -346,7 +364,7 @@ def _subjects(console: Console, options: VerifyOptions) -> list[Subject]:
 
 def _subject(console: Console, root: Path, options: VerifyOptions) -> Subject:
     folder = package_folder(root)
-    package, tests = _read_package(folder)
+    package, tests, digest = _read_package(folder)
     console.problems(tests.notes)
     names = [case.name for case in tests.cases]
     wanted = set(names if options.pattern is None else matching(names, options.pattern))
@@ -363,19 +381,22 @@ def _subject(console: Console, root: Path, options: VerifyOptions) -> Subject:
         chosen=tuple(case for case in tests.cases if case.name in wanted),
         source=_reference_folder(folder, package.manifest.op_id, options.source),
         shaders=shaders,
+        digest=digest,
     )
 
 
-def _read_package(folder: Path) -> tuple[Package, CaseFile]:
-    """The package and its cases, once the digests of all files are found to hold."""
-    metadata = read_metadata(_text(folder, METADATA_FILE), str(folder / METADATA_FILE))
+def _read_package(folder: Path) -> tuple[Package, CaseFile, str]:
+    """The package, its cases, and the digest of its metadata, once those of all other files are found to hold."""
+    text = _text(folder, METADATA_FILE)
+    metadata = read_metadata(text, str(folder / METADATA_FILE))
     problems = compare_digests(metadata.files, folder_digests(folder), str(folder))
     if problems:
         raise CheckFailedError(*problems)
     package = open_folder(folder)
     if not (folder / TEST_FILE).is_file():
         raise InputError(Problem(message="the package has no test cases", file=str(folder / TEST_FILE)))
-    return package, read_tests(_text(folder, TEST_FILE), str(folder / TEST_FILE), foreign=True)
+    tests = read_tests(_text(folder, TEST_FILE), str(folder / TEST_FILE), foreign=True)
+    return package, tests, digest_text(text)
 
 
 def _rendered(folder: Path, package: Package) -> dict[str, str]:
