@@ -19,7 +19,8 @@ def open_package(
 ) -> Package:
     """The package at a location: a folder that exists, else a URL or repository as ``getKernel`` takes them.
 
-    A folder needs no trust, version or op id. Raises InputError, mostly LoadError. ``fetch`` replaces the network.
+    The Hub is where ``HF_ENDPOINT`` says, if it is set. A folder needs no trust, version or op id. Raises InputError,
+    mostly LoadError. ``fetch`` replaces the network.
     """
     if isinstance(location, Path) or _is_folder(location):
         return _open_folder(Path(location), options)
@@ -28,9 +29,9 @@ def open_package(
         hint = "a repository of the Hub needs a version or a revision" if is_repository(location) else ""
         raise InputError(Problem(message="there is no such folder", rule="folder", file=location, hint=hint))
     if fetch is None:
-        from scanbuild.package.remote import UrlFetch
+        from scanbuild.package.remote import UrlFetch, hub_address
 
-        fetch = UrlFetch(options.token)
+        fetch = UrlFetch(options.token, hub=hub_address())
     return load_package(location, options, fetch, cache)
 
 

@@ -1,5 +1,6 @@
 """Fetching over HTTP, with the loader's rule for the token (1.3), a time limit and a size limit."""
 
+import os
 import re
 import time
 import urllib.error
@@ -17,22 +18,34 @@ _WEB: Final = re.compile("https?:", re.IGNORECASE)
 
 
 class UrlFetch:
-    """Fetches http and https URLs. The bearer token goes to the Hub and nowhere else, redirects included."""
+    """Fetches http and https URLs. The bearer token goes to the Hub and nowhere else, redirects included.
+
+    ``hub`` is the address that stands in for the Hub's, as ``HF_ENDPOINT`` names it: a mirror, or one of a test.
+    """
 
     def __init__(
-        self, token: str | None = None, *, timeout: float = 30, deadline: float = 120, max_bytes: int = MAX_BYTES
+        self,
+        token: str | None = None,
+        *,
+        timeout: float = 30,
+        deadline: float = 120,
+        max_bytes: int = MAX_BYTES,
+        hub: str = HUB,
     ) -> None:
         """``timeout`` is in seconds of silence, ``deadline`` in seconds for a whole file."""
         self._token, self._timeout, self._deadline, self._max_bytes = token, timeout, deadline, max_bytes
-        self._opener = urllib.request.build_opener(_Redirects(token))
+        self._hub = f"{hub.rstrip('/')}/"
+        self._opener = urllib.request.build_opener(_Redirects(token, self._hub))
 
     def __call__(self, url: str) -> bytes:
         """The body found at a URL. Raises FetchError for anything but a good answer in time."""
+        if url.startswith(HUB):
+            url = self._hub + url.removeprefix(HUB)
         if _WEB.match(url) is None:
             raise FetchError(f"{url} is no http or https URL")
         try:
             request = urllib.request.Request(_escaped(url), headers={"User-Agent": "scanbuild"})
-            for name, value in bearer(url, self._token).items():
+            for name, value in bearer(url, self._token, self._hub).items():
                 request.add_unredirected_header(name, value)
             with self._opener.open(request, timeout=self._timeout) as answer:
                 return self._body(answer)
@@ -57,9 +70,26 @@ class UrlFetch:
         return b"".join(chunks)
 
 
-def bearer(url: str, token: str | None) -> dict[str, str]:
-    """The header that carries the token, if the URL is one that gets it. An empty token is a token."""
-    return {"Authorization": f"Bearer {token}"} if token is not None and url.startswith(HUB) else {}
+def bearer(url: str, token: str | None, hub: str = HUB) -> dict[str, str]:
+    """The header that carries the token, if the URL is one that gets it. An empty token is a token.
+
+    FetchError for a token that no header can carry, in words of our own: those of the HTTP client would show it.
+    """
+    if token is None or not url.startswith(hub):
+        return {}
+    if not is_sendable(token):
+        raise FetchError(f"{url} cannot be asked: the token holds characters that no token has")
+    return {"Authorization": f"Bearer {token}"}
+
+
+def is_sendable(token: str) -> bool:
+    """Whether a header can carry the token: printable ASCII without blanks."""
+    return all("!" <= char <= "~" for char in token)
+
+
+def hub_address() -> str:
+    """Where the Hub is: where the environment's ``HF_ENDPOINT`` says, as for other programs that use it."""
+    return os.environ.get("HF_ENDPOINT") or HUB
 
 
 def _escaped(url: str) -> str:
@@ -68,8 +98,8 @@ def _escaped(url: str) -> str:
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    def __init__(self, token: str | None) -> None:
-        self._token = token
+    def __init__(self, token: str | None, hub: str) -> None:
+        self._token, self._hub = token, hub
 
     def redirect_request(  # the signature is urllib's
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
@@ -79,6 +109,6 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
             raise FetchError(f"{req.full_url} redirects to {newurl}")
         request = super().redirect_request(req, fp, code, msg, headers, newurl)
         if request is not None:
-            for name, value in bearer(newurl, self._token).items():
+            for name, value in bearer(newurl, self._token, self._hub).items():
                 request.add_unredirected_header(name, value)
         return request

@@ -12,7 +12,7 @@ import pytest
 from scanbuild.package.fetching import FetchError
 from scanbuild.package.load import LoadOptions
 from scanbuild.package.opening import open_package
-from scanbuild.package.remote import UrlFetch, bearer
+from scanbuild.package.remote import UrlFetch, bearer, hub_address
 from tests.package.building import SHADER, files_of, manifest
 
 
@@ -119,3 +119,25 @@ def test_a_server_that_is_not_there_is_said_in_words() -> None:
 def test_odd_characters_of_a_url_are_escaped(host: str) -> None:
     Handler.files["/a%20b/%C3%A9"] = b"yes"
     assert UrlFetch()(f"{host}/a b/é") == b"yes"
+
+
+def test_another_address_can_stand_in_for_the_hub_and_gets_the_token_then(monkeypatch):
+    assert bearer("http://127.0.0.1:9/kernels/a/b", "t", "http://127.0.0.1:9/") == {"Authorization": "Bearer t"}
+    assert bearer("https://huggingface.co/kernels/a/b", "t", "http://127.0.0.1:9/") == {}
+    monkeypatch.setenv("HF_ENDPOINT", "")
+    assert hub_address() == "https://huggingface.co/"
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    assert hub_address() == "http://127.0.0.1:9"
+
+
+def test_the_stand_in_is_asked_for_what_the_hub_would_be_asked_for(host):
+    assert UrlFetch(hub=host)("https://huggingface.co/p/build/webgpu/s.wgsl") == SHADER.encode()
+    with pytest.raises(FetchError, match="no http or https URL"):
+        UrlFetch(hub="file:///etc")("https://huggingface.co/passwd")
+
+
+@pytest.mark.parametrize("token", ["hf_secret\n", "hf_secret\u00e9", "hf secret"])
+def test_a_token_that_no_header_can_carry_is_refused_without_being_shown(token):
+    with pytest.raises(FetchError, match="the token holds characters") as caught:
+        UrlFetch(token)("https://huggingface.co/kernels/a/b")
+    assert "secret" not in str(caught.value)
