@@ -1,0 +1,211 @@
+"""Changes of dtypes: what inputs accept, which ports have to agree, what outputs are (7.3, 8.3)."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice, product
+from typing import Final
+
+from scanbuild.package.contract import admitted
+from scanbuild.package.model import Manifest, Port
+from scanbuild.package.vocabulary import LOGICAL_DTYPES
+from scanbuild.publishing.contract_change import Change, Spot
+
+_MOST_CALLS: Final = 2000
+"""So many combinations of dtypes are looked at; real packages have a few dozen."""
+
+_UNTYPED: Final = frozenset(LOGICAL_DTYPES) - {"int64"}
+"""What a port takes that has no dtype, or an undeclared variable: host data may be anything but int64 (7.2)."""
+
+
+def type_changes(old: Manifest, new: Manifest) -> Iterator[Change]:
+    """What changed in the dtypes of the ports that both manifests have."""
+    shared = _shared_variables(old, new)
+    for name in shared:
+        before, after = old.type_constraints[name], new.type_constraints[name]
+        ports = ", ".join(f"`{port}`" for port in _ports_of(old, name))
+        spot = Spot(subject=f"type `{name}`", path=("typeConstraints", name))
+        yield from _dtypes_change(spot, frozenset(before), frozenset(after), f" for {ports}")
+    for name, port in old.inputs.items():
+        if name in new.inputs and not (port.dtype in shared and new.inputs[name].dtype == port.dtype):
+            spot = input_spot(name).member("dtype")
+            yield from _dtypes_change(spot, accepted(old, port), accepted(new, new.inputs[name]))
+    for name in (item for item in old.inputs if item in new.inputs):
+        yield from _storage_changes(input_spot(name), old, new, old.inputs[name], new.inputs[name])
+    for name in (item for item in old.outputs if item in new.outputs):
+        yield from _storage_changes(output_spot(name), old, new, old.outputs[name], new.outputs[name])
+    yield from _agreements(old, new)
+    yield from _output_changes(old, new)
+
+
+def input_spot(name: str) -> Spot:
+    """An input, as changes name it."""
+    return Spot(subject=f"input `{name}`", path=("inputs", name))
+
+
+def output_spot(name: str) -> Spot:
+    """An output, as changes name it."""
+    return Spot(subject=f"output `{name}`", path=("outputs", name))
+
+
+def accepted(manifest: Manifest, port: Port) -> frozenset[str]:
+    """The logical dtypes of the tensors that a port takes."""
+    dtypes = admitted(port.dtype, manifest.type_constraints)
+    return _UNTYPED if dtypes is None else frozenset(dtypes)
+
+
+def dtype_words(manifest: Manifest, port: Port) -> str:
+    """What a port's dtype is, for a message."""
+    return _listed(accepted(manifest, port))
+
+
+def _shared_variables(old: Manifest, new: Manifest) -> list[str]:
+    """The declared variables that some port has for its dtype in both manifests: one change tells it for all."""
+    return [
+        name
+        for name in old.type_constraints
+        if name in new.type_constraints
+        and name not in LOGICAL_DTYPES
+        and set(_ports_of(old, name)) & set(_ports_of(new, name))
+    ]
+
+
+def _ports_of(manifest: Manifest, variable: str) -> list[str]:
+    ports = {**manifest.inputs, **manifest.outputs}
+    return [name for name, port in ports.items() if port.dtype == variable]
+
+
+def _dtypes_change(spot: Spot, old: frozenset[str], new: frozenset[str], where: str = "") -> Iterator[Change]:
+    lost, gained = old - new, new - old
+    if lost:
+        why = f"a call with {_listed(lost)}{where} is refused"
+        yield spot.change("breaking", _listed(old), _listed(new), why)
+    elif gained:
+        yield spot.change("compatible", _listed(old), _listed(new), f"accepted, too: {_listed(gained)}")
+
+
+def _storage_changes(spot: Spot, old: Manifest, new: Manifest, one: Port, other: Port) -> Iterator[Change]:
+    """Changes of how an int64 is kept, which shows in the range of its values and in results that stay on the GPU."""
+    if not (accepted(old, one) == accepted(new, other) == {"int64"}):
+        return
+    before, after = one.storage or "int64", other.storage or "int64"
+    if before != after:
+        why = "values beyond the narrower range are refused or changed, and tensors on the GPU no longer fit"
+        yield spot.member("storage").change("breaking", before, after, why)
+    elif one.narrowing == "saturating" and other.narrowing == "checked":
+        why = "a value beyond the range was clamped, and is refused now"
+        yield spot.member("narrowing").change("breaking", "saturating", "checked", why)
+    elif one.narrowing == "checked" and other.narrowing == "saturating":
+        why = "a value beyond the range was refused, and is clamped now"
+        yield spot.member("narrowing").change("compatible", "checked", "saturating", why)
+
+
+def _agreements(old: Manifest, new: Manifest) -> Iterator[Change]:
+    """Inputs that have to be of one dtype, and had not; and the reverse."""
+    for before, after, is_new in ((old, new, True), (new, old, False)):
+        for label in dict.fromkeys(port.dtype for port in after.inputs.values()):
+            if label is None or label in LOGICAL_DTYPES or label not in after.type_constraints:
+                continue
+            names = [name for name, port in after.inputs.items() if port.dtype == label and name in before.inputs]
+            if len(set(after.type_constraints[label])) < 2 or len({_group(before, name) for name in names}) < 2:
+                continue
+            spot = Spot(
+                subject=f"inputs {', '.join(f'`{name}`' for name in names)}", path=("inputs", names[0], "dtype")
+            )
+            if is_new:
+                yield spot.change(
+                    "breaking", "may differ in dtype", "of one dtype", "a call that mixes dtypes is refused"
+                )
+            else:
+                yield spot.change("compatible", "of one dtype", "may differ in dtype", "a call may mix dtypes")
+
+
+def _group(manifest: Manifest, name: str) -> tuple[str, str]:
+    """Equal for inputs that always are of one dtype."""
+    port = manifest.inputs[name]
+    dtypes = accepted(manifest, port)
+    if len(dtypes) == 1:
+        return "dtype", next(iter(dtypes))
+    declared = port.dtype is not None and port.dtype in manifest.type_constraints
+    return ("label", port.dtype or "") if declared else ("port", name)
+
+
+def _output_changes(old: Manifest, new: Manifest) -> Iterator[Change]:
+    """Outputs whose dtype differs for a call that both manifests take."""
+    required = [name for name, port in new.inputs.items() if not port.optional]
+    if any(name not in old.inputs for name in required):
+        return  # no call is taken by both
+    calls = [call for call in _calls(old) if _takes(new, {name: call[name] for name in call if name in new.inputs})]
+    for name in (item for item in old.outputs if item in new.outputs):
+        spot = output_spot(name).member("dtype")
+        for call in calls:
+            seen = {port: dtype for port, dtype in call.items() if port in new.inputs}
+            before, after = _output_dtype(old, name, call), _output_dtype(new, name, seen)
+            if before != after:
+                how = ", ".join(f"`{port}` of {dtype}" for port, dtype in call.items())
+                why = f"a call{' with ' + how if how else ''} gets another dtype, or none"
+                yield spot.change("breaking", before or "up to the caller", after or "up to the caller", why)
+                break
+        else:
+            yield from _destination_change(spot, old, new, name, calls)
+
+
+def _destination_change(
+    spot: Spot, old: Manifest, new: Manifest, name: str, calls: list[dict[str, str]]
+) -> Iterator[Change]:
+    """A change of the dtypes that a caller may ask of an output, where nothing else tells its dtype."""
+    before, after = old.outputs[name], new.outputs[name]
+    told = [call for call in calls if _output_dtype(old, name, call) is not None]
+    if not told and before.dtype != after.dtype:
+        yield from _dtypes_change(spot, accepted(old, before), accepted(new, after))
+
+
+def _calls(manifest: Manifest) -> Iterator[dict[str, str]]:
+    """Dtypes that a call may give the inputs: with all of them, and with the required ones alone."""
+    required = {name: port for name, port in manifest.inputs.items() if not port.optional}
+    for ports in (manifest.inputs, required) if len(required) < len(manifest.inputs) else (manifest.inputs,):
+        labels = {_group(manifest, name): sorted(accepted(manifest, port)) for name, port in ports.items()}
+        for chosen in islice(product(*labels.values()), _MOST_CALLS):
+            given = dict(zip(labels, chosen, strict=True))
+            yield {name: given[_group(manifest, name)] for name in ports}
+
+
+def _takes(manifest: Manifest, given: Mapping[str, str]) -> bool:
+    """Whether a call with inputs of these dtypes fits the ports."""
+    solved: dict[tuple[str, str], str] = {}
+    for name, dtype in given.items():
+        fits = dtype in accepted(manifest, manifest.inputs[name])
+        if not fits or solved.setdefault(_group(manifest, name), dtype) != dtype:
+            return False
+    return True
+
+
+def _output_dtype(manifest: Manifest, name: str, given: Mapping[str, str]) -> str | None:
+    """The dtype of an output for inputs of these dtypes (8.3); None where the caller has to tell."""
+    port = manifest.outputs[name]
+    if name in given:
+        return given[name]
+    if port.dtype is None:
+        return "float32"
+    if port.dtype in LOGICAL_DTYPES:
+        return port.dtype
+    solved = [dtype for other, dtype in given.items() if manifest.inputs[other].dtype == port.dtype]
+    if solved:
+        return solved[-1]
+    dtypes = admitted(port.dtype, manifest.type_constraints)
+    single = dtypes[0] if dtypes is not None and len(dtypes) == 1 else None
+    if single is not None and port.storage is not None:
+        return single
+    attribute = manifest.attributes.get("to")
+    if manifest.domain == "ai.onnx" and attribute is not None and attribute.required:
+        return "as attribute `to` says"
+    if single is not None:
+        return single
+    return next(
+        (given[other] for other in manifest.inputs if other in given and (dtypes is None or given[other] in dtypes)),
+        None,
+    )
+
+
+def _listed(dtypes: frozenset[str]) -> str:
+    if dtypes == _UNTYPED:
+        return "any dtype"
+    return ", ".join(dtype for dtype in LOGICAL_DTYPES if dtype in dtypes)
