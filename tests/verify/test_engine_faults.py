@@ -171,6 +171,31 @@ def test_without_any_adapter_the_status_says_so(tmp_path: Path):
     assert (report["runs"], [item["engine"] for item in report["missing"]]) == ([], ["wgpu", "dawn"])
 
 
+NO_DEVICE = """
+import wgpu.backends.wgpu_native as native
+
+def refuse(*args, **kwargs):
+    raise RuntimeError("the driver says no")
+
+native.GPUAdapter.request_device_sync = refuse
+"""
+
+
+def test_an_adapter_that_gives_no_device_is_named_and_the_other_engines_go_on(tmp_path: Path):
+    write_package(tmp_path, manifest(), GOOD)
+    (tmp_path / "driver").mkdir()
+    (tmp_path / "driver" / "sitecustomize.py").write_text(NO_DEVICE)
+    ran = verify("--engine", "all", "--json", "report.json", cwd=tmp_path, PYTHONPATH=str(tmp_path / "driver"))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "gives no device: the driver says no" in ran.stdout
+    assert "Traceback" not in ran.stderr + ran.stdout
+    report = read_report(tmp_path / "report.json")
+    assert [item["engine"] for item in report["missing"]] == ["wgpu"]
+    (run_of_dawn,) = report["runs"]
+    assert run_of_dawn["engine"] == "dawn"
+    assert {item["status"] for item in run_of_dawn["cases"]} == {"passed"}
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 def test_a_full_disk_costs_the_report_and_not_the_verdicts(tmp_path: Path):
     write_package(tmp_path, manifest(), GOOD)
