@@ -94,12 +94,19 @@ class Card:
     snippet_note: str
 
 
-def kernel_card(manifest: Manifest, metadata: Mapping[str, Json], files: Iterable[str], test: Json) -> str:
-    """The card's Markdown. ``files`` are all paths of the package, ``test`` is its parsed ``test.json`` or None."""
-    return str(_template().render(card=describe(manifest, metadata, files, test)))
+def kernel_card(
+    manifest: Manifest, metadata: Mapping[str, Json], files: Iterable[str], test: Json, owner: str = OWNER
+) -> str:
+    """The card's Markdown. ``files`` are all paths of the package, ``test`` is its parsed ``test.json`` or None.
+
+    ``owner`` is whose repository the card shows how to load from.
+    """
+    return str(_template().render(card=describe(manifest, metadata, files, test, owner)))
 
 
-def describe(manifest: Manifest, metadata: Mapping[str, Json], files: Iterable[str], test: Json) -> Card:
+def describe(
+    manifest: Manifest, metadata: Mapping[str, Json], files: Iterable[str], test: Json, owner: str = OWNER
+) -> Card:
     """The content of the card."""
     cases = test.get("cases") if isinstance(test, dict) else None
     sample = sample_from_cases(manifest, [case for case in cases or [] if isinstance(case, dict)])
@@ -124,7 +131,7 @@ def describe(manifest: Manifest, metadata: Mapping[str, Json], files: Iterable[s
         type_constraints=tuple(manifest.type_constraints.items()),
         files=tuple(FileRow(path=path, role=ROLES.get(path, "")) for path in sorted(listed, key=_file_order)),
         rendered=sum(path.startswith("rendered/") and path.endswith(".wgsl") for path in files),
-        snippet=snippet(manifest, f"{OWNER}/{manifest.op_id}", number, sample),
+        snippet=snippet(manifest, f"{owner}/{manifest.op_id}", number, sample, trusted=owner == OWNER),
         snippet_note=_note({dtype for dtype, _ in sample.inputs.values()}),
     )
 

@@ -5,15 +5,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scanbuild.errors import CheckFailedError, InputError, LoadError, Problem, ScanbuildError, raise_if_any
-from scanbuild.package.digest import folder_files
-from scanbuild.package.folder import digest_problems, open_folder, package_folder
+from scanbuild.package.digest import compare_digests, digest_bytes, folder_files
+from scanbuild.package.fetching import FetchError
+from scanbuild.package.folder import FolderFetch, open_folder, package_folder
 from scanbuild.package.jsonfile import parse_json
 from scanbuild.package.load import FOLDER, prefetch
 from scanbuild.package.loaded import Package
-from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE
+from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE, read_metadata
 from scanbuild.package.model import Json
 from scanbuild.package.text import decode
-from scanbuild.publishing.card import kernel_card
+from scanbuild.publishing.card import OWNER, kernel_card
 
 CARD_FILE = "README.md"
 TARGET_MARKS = (f"{FOLDER}/{METADATA_FILE}",)
@@ -22,22 +23,26 @@ _HUB_NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def sound_package(root: Path) -> tuple[Package, dict[str, bytes]]:
-    """The package in a folder with all its files; CheckFailedError with what keeps the loader or the Hub from it.
+    """The package in a folder with all its files. The faults are those of ``verify``, with the same exit statuses.
 
-    InputError if there is no package.
+    LoadError for metadata that cannot be read and for all else that the loader would refuse, CheckFailedError for
+    files that are not those that the metadata lists, and InputError without a package, or for one whose name no
+    repository can have.
     """
     folder = package_folder(root)
-    try:
-        package = prefetch(open_folder(folder))
-    except LoadError as error:
-        raise CheckFailedError(*error.problems) from None
-    raise_if_any([*digest_problems(package, folder), *_hub_name(package, folder)], CheckFailedError)
-    return package, {name: (folder / name).read_bytes() for name in (METADATA_FILE, *folder_files(folder))}
+    raw = _content(folder, METADATA_FILE)
+    metadata = read_metadata(decode(raw), str(folder / METADATA_FILE))
+    files = {METADATA_FILE: raw, **{name: _content(folder, name) for name in folder_files(folder)}}
+    actual = {name: digest_bytes(data) for name, data in files.items()}
+    raise_if_any(compare_digests(metadata.files, actual, str(folder)), CheckFailedError)
+    package = prefetch(open_folder(folder))
+    raise_if_any(_hub_name(package, folder))
+    return package, files
 
 
-def published_files(package: Package, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Every file to publish, by its path in the repository: the package as it is, and the card."""
-    card = kernel_card(package.manifest, package.metadata.raw, sorted(files), _test_cases(files))
+def published_files(package: Package, files: Mapping[str, bytes], owner: str = OWNER) -> dict[str, bytes]:
+    """Every file to publish, by its path in the repository: the package as it is, and the card for an owner's."""
+    card = kernel_card(package.manifest, package.metadata.raw, sorted(files), _test_cases(files), owner)
     return {CARD_FILE: card.encode(), **{f"{FOLDER}/{name}": data for name, data in files.items()}}
 
 
@@ -61,6 +66,14 @@ def _hub_name(package: Package, folder: Path) -> list[Problem]:
         return []
     message = f"the op id {op_id!r} cannot be the name of a repository: only letters, digits, '.', '_' and '-' can"
     return [Problem(message=message, rule="op-id", file=str(folder / MANIFEST_FILE), path="$.name", stage="own")]
+
+
+def _content(folder: Path, name: str) -> bytes:
+    try:
+        return FolderFetch(folder)(name)
+    except FetchError as error:
+        message = f"cannot read the file: {error}"
+        raise LoadError(Problem(message=message, rule="fetch", file=str(folder / name))) from None
 
 
 def _test_cases(files: Mapping[str, bytes]) -> Json:

@@ -216,15 +216,25 @@ def test_publish_refuses_a_package_that_the_loader_would_refuse(rendered):
     path = Path("build/webgpu/metadata.json")
     path.write_text(path.read_text().replace('"manifestSpec": "2.1"', '"manifestSpec": "3.0"'))
     result = run("publish")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "3.0" in result.stderr
+
+
+@pytest.mark.parametrize("text", ["no json", "[]", '{"name": "org.example.Twice"}', None])
+def test_publish_and_verify_agree_on_metadata_that_does_not_load(rendered, text):
+    path = Path("build/webgpu/metadata.json")
+    path.write_text(path.read_text().replace('"sha256"', '"md5"') if text is None else text)
+    published, verified = run("publish"), run("verify")
+    assert published.exit_code == verified.exit_code == 2
+    assert published.stderr == verified.stderr
+    assert not Path("dist").exists()
 
 
 def test_publish_refuses_a_name_that_no_repository_can_have(source):
     (source / "manifest.json").write_text(json.dumps(manifest(name="A/../B")))
     good("render", source)
     result = run("publish")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "repository" in result.stderr
     assert not Path("dist").exists()
 
