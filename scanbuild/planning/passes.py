@@ -91,7 +91,7 @@ class PassPlanner:
 
     def plan(self) -> PlannedPasses:
         """The passes of the call; CallError for whatever the loader refuses behind selection."""
-        scope = self._variant_scope()
+        scope = self.variant_scope()
         instances = expand(self.variant, scope)
         if not self.is_empty:
             scratches = {name: self._scratch(item, scope) for name, item in self.variant.intermediates.items()}
@@ -122,7 +122,7 @@ class PassPlanner:
                 planned.append(known and replace(known, id=instance.id))
                 continue
             charge(PASS_WORK if key in first else NEW_PASS_WORK, self._place.words)
-            planned.append(self._plan_pass(self._program(instance, scope)))
+            planned.append(self._plan_pass(self.program(instance, scope)))
             first.setdefault(key, planned[-1])
         return planned
 
@@ -135,14 +135,15 @@ class PassPlanner:
 
     def programs(self) -> list[Program]:
         """Every pass with its shader, skipped ones included, before anything is known of grids and uniforms."""
-        scope = self._variant_scope()
-        return [self._program(instance, scope) for instance in expand(self.variant, scope)]
+        scope = self.variant_scope()
+        return [self.program(instance, scope) for instance in expand(self.variant, scope)]
 
     @property
     def _place(self) -> Place:
         return Place(words=f"variant `{self.variant.id}`", path=self.variant.path)
 
-    def _variant_scope(self) -> Scope:
+    def variant_scope(self) -> Scope:
+        """What the passes see: the tunables and derives of the variant; CallError where a derive fails."""
         scope = self.scope.stage(tunables=dict(self.variant.tunables))
         scope.define_all(self.variant.derive, self._place)
         return scope
@@ -162,7 +163,8 @@ class PassPlanner:
         dims = dimensions(sizes, place)
         return ScratchSpec(id=item.id, dtype=item.dtype, shape=dims, size=buffer_size(item.dtype, dims))
 
-    def _program(self, instance: Instance, variant_scope: Scope) -> Program:
+    def program(self, instance: Instance, variant_scope: Scope) -> Program:
+        """One pass with its derives and its shader."""
         item, rounds = instance.item, self._rounds(instance)
         place = Place(words=f"variant `{self.variant.id}`, pass `{instance.id}`", path=item.path)
         scope = variant_scope.stage(repeat=instance.repeat, labels=self.labels)

@@ -70,7 +70,7 @@ class ReadRequest:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Bound:
+class Bound:
     """A request on a device, and what its expressions see."""
 
     read: ReadRequest
@@ -95,14 +95,10 @@ class Planner:
 
         Of the variant that the loader selects, or of the named one, which the loader would not be asked for.
         """
-        bound = self._bind(read, device)
-        screen = self._screen(bound, device)
-        if variant_id is None:
-            variant = select(self.package.manifest, device, bound.scope.names, screen)
-        else:
-            variant = force(self.package.manifest, device, bound.scope.names, screen, variant_id)
-        passes = self._passes(variant, bound, device).plan()
-        specs = {name: self._spec(tensor) for name, tensor in read.tensors.items()}
+        bound = self.bind(read, device)
+        variant = self._selected(bound, device, variant_id)
+        passes = self.pass_planner(variant, bound, device).plan()
+        specs = {name: self.spec(tensor) for name, tensor in read.tensors.items()}
         plan = Plan(
             op_id=self.package.manifest.op_id,
             variant=variant.id,
@@ -120,24 +116,29 @@ class Planner:
         )
 
     @allowance(CALL_WORK)
+    def choose(self, request: Request, device: DeviceRecord) -> str:
+        """The id of the variant that the loader selects, which is not planned; CallError if it gets that far for none.
+
+        Far less work than a plan, where only this is asked.
+        """
+        return self._selected(self.bind(self.read(request), device), device, None).id
+
+    @allowance(CALL_WORK)
     def programs(self, request: Request, device: DeviceRecord, variant_id: str | None = None) -> list[Program]:
         """Every pass of a variant with its shader, skipped ones included; of the selected variant if none is named.
 
         CallError for what the loader refuses up to here. Whether the shaders compile is not looked at.
         """
-        bound = self._bind(self.read(request), device)
+        bound = self.bind(self.read(request), device)
         manifest = self.package.manifest
-        if variant_id is None:
-            variant = select(manifest, device, bound.scope.names, self._screen(bound, device))
-        else:
-            variant = manifest.variant(variant_id)
-        return self._passes(variant, bound, device).programs()
+        variant = self._selected(bound, device, None) if variant_id is None else manifest.variant(variant_id)
+        return self.pass_planner(variant, bound, device).programs()
 
     @allowance(CALL_WORK)
     def explain(self, request: Request, device: DeviceRecord) -> tuple[VariantVerdict, ...]:
         """The verdict on every variant for a request, in ranking order; CallError if it gets that far for none."""
-        bound = self._bind(self.read(request), device)
-        return tuple(judge_all(self.package.manifest, device, bound.scope.names, self._screen(bound, device)))
+        bound = self.bind(self.read(request), device)
+        return tuple(judge_all(self.package.manifest, device, bound.scope.names, self.screen(bound, device)))
 
     @allowance(CALL_WORK)
     def read(self, request: Request) -> ReadRequest:
@@ -159,7 +160,14 @@ class Planner:
         check_args(manifest, call.args)
         return ReadRequest(tensors=tensors, outputs=outputs, types=solve_types(manifest, tensors), scalars=scalars)
 
-    def _bind(self, read: ReadRequest, device: DeviceRecord) -> _Bound:
+    def _selected(self, bound: Bound, device: DeviceRecord, variant_id: str | None) -> Variant:
+        manifest, names, screen = self.package.manifest, bound.scope.names, self.screen(bound, device)
+        if variant_id is None:
+            return select(manifest, device, names, screen)
+        return force(manifest, device, names, screen, variant_id)
+
+    def bind(self, read: ReadRequest, device: DeviceRecord) -> Bound:
+        """The request on a device, with the manifest's derives; CallError for a tensor that is too large for it."""
         manifest = self.package.manifest
         for name, tensor in read.tensors.items():
             if not tensor.resident:
@@ -167,7 +175,7 @@ class Planner:
         names = request_names(manifest, read.tensors, read.types, read.scalars, device=device, args_present=False)
         scope = Scope(request=names, tunables=dict(manifest.tunables))
         scope.define_all(manifest.derive, Place(words="manifest", path="$"))
-        return _Bound(read=read, scope=scope)
+        return Bound(read=read, scope=scope)
 
     def _check_layouts(self, tensors: Mapping[str, BoundTensor]) -> None:
         manifest = self.package.manifest
@@ -177,7 +185,8 @@ class Planner:
                 message = f"tensor `{name}` holds {_layout(tensor.packed)}, the port wants {_layout(declared.packed)}"
                 raise fail(message, rule="layout", path=f"$.inputs.{name}")
 
-    def _spec(self, tensor: BoundTensor) -> TensorSpec:
+    def spec(self, tensor: BoundTensor) -> TensorSpec:
+        """A tensor of the call as a plan tells it."""
         port = port_of(self.package.manifest, tensor.name)
         kind = None if port is None else port_type(self.package.manifest, port)
         return TensorSpec(
@@ -189,21 +198,22 @@ class Planner:
             packed=tensor.packed,
         )
 
-    def _screen(self, bound: _Bound, device: DeviceRecord) -> Screen:
+    def screen(self, bound: Bound, device: DeviceRecord) -> Screen:
         """Finds the variants that use what the device is known not to compile (9.2, step 5)."""
 
         def screen(variant: Variant) -> str:
             if not device.wgsl_compile_failures:
                 return ""
             try:
-                programs = self._passes(variant, bound, device).programs()
+                programs = self.pass_planner(variant, bound, device).programs()
             except CallError:
                 return ""
             return compile_failure((program.wgsl for program in programs), device)
 
         return screen
 
-    def _passes(self, variant: Variant, bound: _Bound, device: DeviceRecord) -> PassPlanner:
+    def pass_planner(self, variant: Variant, bound: Bound, device: DeviceRecord) -> PassPlanner:
+        """What plans the passes of a variant for the request."""
         renderer = self.renderers.get(variant.id)
         if renderer is None:
             renderer = Renderer(files=self.package.templates(variant.id))

@@ -1,6 +1,6 @@
 """Which variant runs, and why the others do not (section 9)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,27 +109,31 @@ def _judge(
 
 def unmet_requirement(requires: Requires, device: DeviceRecord) -> str:
     """The first requirement the device does not meet; "" if it meets all."""
+    return next(unmet_requirements(requires, device), "")
+
+
+def unmet_requirements(requires: Requires, device: DeviceRecord) -> Iterator[str]:
+    """Every requirement the device does not meet, in the order in which they are looked at."""
     for feature in requires.features:
         if feature not in device.features:
-            return f"the device lacks the feature `{feature}`"
+            yield f"the device lacks the feature `{feature}`"
     for name, wanted in requires.limits.items():
         offered = device.limits.get(name)
         if offered is None:
-            return f"the device does not report the limit `{name}`"
-        if not offered >= wanted:
-            return f"the limit `{name}` is {number_text(offered)}, {number_text(wanted)} is required"
+            yield f"the device does not report the limit `{name}`"
+        elif not offered >= wanted:
+            yield f"the limit `{name}` is {number_text(offered)}, {number_text(wanted)} is required"
     if requires.subgroup_min_size is not None:
         size = device.adapter_info.get("subgroupMinSize")
         if not is_number(size):
-            return "the adapter reports no smallest subgroup size"
-        if size < requires.subgroup_min_size:
-            return f"the smallest subgroup has {size} invocations, {requires.subgroup_min_size} are required"
+            yield "the adapter reports no smallest subgroup size"
+        elif size < requires.subgroup_min_size:
+            yield f"the smallest subgroup has {size} invocations, {requires.subgroup_min_size} are required"
     configs = device.adapter_info.get("subgroupMatrixConfigs")
     if requires.subgroup_matrix_configs is not None and configs is not None:
         patterns = requires.subgroup_matrix_configs
         if not any(_matches(pattern, config) for pattern in patterns for config in configs):
-            return "the adapter offers no subgroup matrix configuration that is asked for"
-    return ""
+            yield "the adapter offers no subgroup matrix configuration that is asked for"
 
 
 def _matches(pattern: Mapping[str, Json], config: Mapping[str, Json]) -> bool:
