@@ -88,7 +88,9 @@ def write_report(file: Path, text: str) -> None:
             target.write_text(text, encoding="utf-8", errors="replace")  # a device or a pipe is never replaced
             return
         try:
-            part.write_text(text, encoding="utf-8", errors="replace")
+            part.unlink(missing_ok=True)
+            with part.open("x", encoding="utf-8", errors="replace") as fresh:  # never through a link in wait
+                fresh.write(text)
             part.replace(target)
         finally:
             part.unlink(missing_ok=True)
