@@ -51,18 +51,29 @@ def sample_from_cases(manifest: Manifest, cases: Iterable[Mapping[str, Json]]) -
     return min(samples, key=_plainness, default=_sample_from_ranks(manifest))
 
 
-def snippet(manifest: Manifest, location: str, version: int, sample: SampleCall, *, trusted: bool = True) -> str:
+def snippet(
+    manifest: Manifest,
+    location: str,
+    version: int,
+    sample: SampleCall,
+    *,
+    trusted: bool = True,
+    expect_op_id: bool = False,
+) -> str:
     """The lines of JavaScript that load the kernel and call it as the sample does.
 
-    Where the loader does not trust the publisher by itself, they say that their author does.
+    Where the loader does not trust the publisher by itself, they say that their author does. From what is no
+    repository, it loads only a kernel whose op id they name (``expect_op_id``).
     """
     results = [name for name, port in manifest.outputs.items() if _is_returned(name, port, manifest, sample)]
     options = _options(manifest, sample)
-    trust = "" if trusted else ", trustRemoteCode: true"
+    options_of_loading: dict[str, Json] = {"version": version}
+    options_of_loading |= {"expectedOpId": manifest.op_id} if expect_op_id else {}
+    options_of_loading |= {} if trusted else {"trustRemoteCode": True}
     lines = [
         'import { getKernel } from "@huggingface/kernels";',
         "",
-        f"const kernel = await getKernel({json.dumps(location)}, {{ version: {version}{trust} }});",
+        f"const kernel = await getKernel({json.dumps(location)}, {_object(options_of_loading)});",
         (f"const {{ {', '.join(map(_binding, results))} }} = " if results else "") + "await kernel({",
         *(f"  {name}: {_tensor(dtype, shape)}," for name, (dtype, shape) in sample.inputs.items()),
         "}, {" if options else "});",
