@@ -101,7 +101,6 @@ def test_names_from_a_package_cannot_become_markup():
 
 
 def test_a_picture_is_drawn(tmp_path: Path):
-    pytest.importorskip("matplotlib")
     from scanbuild.bench.plot import draw
 
     draw(full(), "a $GPU_$ {}", tmp_path / "plot.png")
