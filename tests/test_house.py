@@ -20,6 +20,8 @@ MAY_IMPORT: dict[str, set[str] | None] = {
     "bench": {"package", "planning", "gpu", "cases", "errors", "resources"},
     "checking": {"dialect", "package", "planning", "cases", "errors", "resources"},
     "publishing": {"dialect", "package", "planning", "cases", "errors", "resources"},
+    "scaffolding": {"package", "errors", "resources"},
+    "serving": {"package", "gpu", "cases", "publishing", "errors", "resources"},
     "lowering": {"package", "dialect", "errors", "resources"},
     "kernel": {"package", "planning", "gpu", "errors"},
     "commands": None,

@@ -16,6 +16,7 @@ from scanbuild.commands.faults import report_failure
 
 # Name -> (module:attribute, summary). In the order in which a newcomer meets them.
 COMMANDS = {
+    "init": ("scanbuild.commands.init:init", "Begin a kernel: write a source package that works."),
     "lower": ("scanbuild.commands.lower:lower", "Compile the Scan node of an ONNX model into a source package."),
     "check": ("scanbuild.commands.check:check", "Find what is wrong with a package, without a GPU."),
     "render": ("scanbuild.commands.render:render", "Turn a source package into a package the loader accepts."),
