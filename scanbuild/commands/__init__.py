@@ -19,6 +19,7 @@ COMMANDS = {
     "init": ("scanbuild.commands.init:init", "Begin a kernel: write a source package that works."),
     "lower": ("scanbuild.commands.lower:lower", "Compile the Scan node of an ONNX model into a source package."),
     "check": ("scanbuild.commands.check:check", "Find what is wrong with a package, without a GPU."),
+    "show": ("scanbuild.commands.show:show", "Tell what the loader would do with a call, and why."),
     "render": ("scanbuild.commands.render:render", "Turn a source package into a package the loader accepts."),
     "verify": ("scanbuild.commands.verify:verify", "Run a package's test cases on a WebGPU adapter."),
     "bench": ("scanbuild.commands.bench:bench", "Time a package's benchmark cases on a WebGPU adapter."),
