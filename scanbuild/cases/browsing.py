@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 RETURN_LIMIT_S: Final = 60.0
 """A page that went away may take so long to come back; once it has not, no later case waits for it again."""
 
-_WORDS: Final = {
+WORDS: Final = {
     "passed": "passed",
     "failed": "failed",
     "skipped": "skipped",
@@ -72,6 +72,11 @@ class BrowserBackend:
         if self._hub is not None and self._engine is not None:
             self._part(self._hub, self._engine, whole=kind is None)
 
+    @property
+    def gone(self) -> str:
+        """Why no case is run any more; "" while they are."""
+        return self._gone
+
     def start(self) -> Ready:
         """Wait for a page and its device. NoAdapterError if none comes."""
         self._hub, self._engine = self._summon()
@@ -110,7 +115,7 @@ class BrowserBackend:
 
     def _part(self, hub: "Host", engine: "BrowserEngine", *, whole: bool) -> None:
         bad = sum(count for status, count in self._counts.items() if _GOOD.get(status) is False)
-        words = ", ".join(f"{count} {_WORDS[status]}" for status, count in self._counts.items())
+        words = ", ".join(f"{count} {WORDS[status]}" for status, count in self._counts.items())
         headline = "Interrupted" if not whole else "There are failures" if bad else "All is well"
         hub.part(engine, headline, words, good=whole and not bad)
 
@@ -125,7 +130,7 @@ def _not_run(task: Task, reason: str) -> TaskResult:
 
 def _shown(result: TaskResult) -> dict[str, Any]:
     """A result in the words that the page shows."""
-    shown: dict[str, Any] = {"name": result.name, "verdict": _WORDS[result.status], "message": result.message}
+    shown: dict[str, Any] = {"name": result.name, "verdict": WORDS[result.status], "message": result.message}
     if result.status in _GOOD:
         shown["good"] = _GOOD[result.status]
     if isinstance(result, CaseResult):

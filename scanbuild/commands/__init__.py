@@ -23,6 +23,7 @@ COMMANDS = {
     "render": ("scanbuild.commands.render:render", "Turn a source package into a package the loader accepts."),
     "verify": ("scanbuild.commands.verify:verify", "Run a package's test cases on a WebGPU adapter."),
     "bench": ("scanbuild.commands.bench:bench", "Time a package's benchmark cases on a WebGPU adapter."),
+    "serve": ("scanbuild.commands.serve:serve", "Serve packages on this machine, to the loader and as a page."),
     "publish": ("scanbuild.commands.publish:publish", "Lay a package out for the Hub, with its kernel card."),
 }
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 PAGE: Final = Path(__file__).resolve().parent / "page"
 SOCKET: Final = "socket"
-_TYPES: Final = {
+TYPES: Final = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -45,9 +45,9 @@ class PageFile:
 def page_files() -> Mapping[str, PageFile]:
     """The files of the page by name; the page itself is "". They are read once: no request names a path on disk."""
     files = {
-        path.name: PageFile(content=path.read_bytes(), media_type=_TYPES[path.suffix])
+        path.name: PageFile(content=path.read_bytes(), media_type=TYPES[path.suffix])
         for path in sorted(PAGE.iterdir())
-        if path.suffix in _TYPES
+        if path.suffix in TYPES
     }
     files[""] = files.pop("index.html")
     return MappingProxyType(files)

@@ -2,9 +2,10 @@
 
 import { Guest, newIdentity } from "./guest.js";
 import { socketAddress } from "./link.js";
-import * as view from "./view.js";
+import { View } from "./view.js";
 
 // It lasts over reloads; a browser that is driven by a program has it in the address.
 const identity = location.hash.slice(1) || (sessionStorage.id ??= newIdentity());
 
+const view = new View((name) => document.getElementById(name));
 new Guest({ address: socketAddress("socket"), identity, view }).start();

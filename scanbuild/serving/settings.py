@@ -1,0 +1,14 @@
+"""What a server of packages is told, apart from it so that it needs none of its packages."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from scanbuild.gpu.browser.settings import ServerSettings
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServeSettings(ServerSettings):
+    """``state`` is where this user's builds are remembered: only theirs may run their ``reference.py``."""
+
+    state: Path = Path(os.devnull)

@@ -1,0 +1,217 @@
+"""What the pages show of a package, as plain text: the templates escape it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from scanbuild.cases.casefile import read_tests
+from scanbuild.errors import Problem, ScanbuildError
+from scanbuild.package.jsonfile import parse_json
+from scanbuild.package.load import TRUSTED_PUBLISHER
+from scanbuild.package.loaded import Package
+from scanbuild.package.model import Json, Requires, Variant
+from scanbuild.package.source import TEST_FILE
+from scanbuild.package.text import decode
+from scanbuild.publishing.card import ROLES, Card, describe
+from scanbuild.publishing.snippet import sample_from_cases, snippet
+from scanbuild.serving.prose import anchor
+from scanbuild.serving.shelf import Place, Stock
+
+MOST_LISTED: Final = 500
+"""So many variants, and so many files, a card lists."""
+
+_RENDERED: Final = "rendered/"
+_INDEX: Final = "rendered/index.json"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VariantRow:
+    """A variant: when it runs, what it needs of a device, and what it runs."""
+
+    id: str
+    description: str
+    priority: str
+    when: tuple[str, ...]
+    demote_when: tuple[str, ...]
+    superseded_by: tuple[str, ...]
+    requires: tuple[tuple[str, str], ...]
+    passes: tuple[tuple[str, str], ...]
+    tunables: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileRow:
+    """A file: its path in the package, the end of it that is shown, what it is for, and its size."""
+
+    path: str
+    label: str
+    role: str
+    size: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileGroup:
+    """Rendered shaders of one variant."""
+
+    name: str
+    files: tuple[FileRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sheet:
+    """A package's card on the page. ``card`` is None for a package that is broken now; then there are problems."""
+
+    path: str
+    anchor: str
+    folder: str
+    op_id: str
+    revision: str
+    url: str
+    repository: str
+    problems: tuple[Problem, ...] = ()
+    card: Card | None = None
+    variants: tuple[VariantRow, ...] = ()
+    files: tuple[FileRow, ...] = ()
+    rendered: tuple[FileGroup, ...] = ()
+    left_out: int = 0
+    script: str = ""
+    python: str = ""
+    cases: int = 0
+    case_problems: tuple[Problem, ...] = ()
+
+
+def make_sheet(place: Place, origin: str) -> Sheet:
+    """The card of a package as it is now."""
+    stock = place.read()
+    if stock.package is None:
+        return _sheet(place, stock, origin, problems=stock.problems)
+    package = stock.package
+    test, cases, case_problems = _tests(place)
+    listed = _rows(place, sorted(stock.files, key=_order))
+    url = f"{origin}/{place.path}"
+    return _sheet(
+        place,
+        stock,
+        origin,
+        card=describe(package.manifest, package.metadata.raw, stock.files, test),
+        variants=tuple(map(_variant, _ranked(package)[:MOST_LISTED])),
+        files=tuple(row for row in listed if not row.path.startswith(_RENDERED) or row.path == _INDEX),
+        rendered=tuple(_groups(row for row in listed if row.path.startswith(_RENDERED) and row.path != _INDEX)),
+        left_out=max(len(stock.files) - MOST_LISTED, 0),
+        script=_script(package, stock, url, test),
+        python=_python(package, stock, url),
+        cases=cases,
+        case_problems=case_problems,
+    )
+
+
+def _sheet(place: Place, stock: Stock, origin: str, **more: object) -> Sheet:
+    return Sheet(
+        path=place.path,
+        anchor=anchor(place.path),
+        folder=str(place.root),
+        op_id=stock.title.op_id,
+        revision=stock.title.revision,
+        url=f"{origin}/{place.path}",
+        repository=f"{TRUSTED_PUBLISHER}/{stock.title.op_id}",
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def _tests(place: Place) -> tuple[Json, int, tuple[Problem, ...]]:
+    """``test.json`` as it stands, how many cases it has, and what is wrong with it."""
+    if not (place.folder / TEST_FILE).is_file():
+        return None, 0, ()
+    test: Json = None
+    try:
+        text = decode(place.content(TEST_FILE))
+        test = parse_json(text, TEST_FILE)
+        return test, len(read_tests(text, TEST_FILE, foreign=True).cases), ()
+    except ScanbuildError as error:
+        return test, 0, error.problems
+
+
+def _ranked(package: Package) -> list[Variant]:
+    """The variants in the order in which the loader tries them (9.1)."""
+    return sorted(package.manifest.variants, key=lambda item: -item.priority)
+
+
+def _variant(variant: Variant) -> VariantRow:
+    return VariantRow(
+        id=variant.id,
+        description=variant.description,
+        priority=f"{variant.priority:g}",
+        when=variant.when,
+        demote_when=variant.demote_when,
+        superseded_by=variant.superseded_by,
+        requires=tuple(_requirements(variant.requires)),
+        passes=tuple((item.name or item.id, item.shader) for item in variant.all_passes()),
+        tunables=tuple((name, _json(value)) for name, value in variant.tunables.items()),
+    )
+
+
+def _requirements(requires: Requires) -> Iterable[tuple[str, str]]:
+    """What a device must have: the name of it, and how much of it."""
+    yield from ((name, "") for name in requires.features)
+    yield from ((name, f"≥ {least:,.0f}") for name, least in requires.limits.items())
+    if requires.subgroup_min_size is not None:
+        yield "subgroupMinSize", f"≥ {requires.subgroup_min_size}"
+    for config in requires.subgroup_matrix_configs or ():
+        yield "subgroupMatrixConfigs", _json(dict(config))
+
+
+def _rows(place: Place, files: Iterable[str]) -> list[FileRow]:
+    return [
+        FileRow(path=path, label=path.rpartition("/")[2], role=ROLES.get(path, ""), size=_size(place, path))
+        for path in list(files)[:MOST_LISTED]
+    ]
+
+
+def _groups(rows: Iterable[FileRow]) -> Iterable[FileGroup]:
+    """Rendered shaders by the folder they are in, which is called like their variant."""
+    groups: dict[str, list[FileRow]] = {}
+    for row in rows:
+        groups.setdefault(row.path.removeprefix(_RENDERED).rpartition("/")[0], []).append(row)
+    return (FileGroup(name=name, files=tuple(some)) for name, some in groups.items())
+
+
+def _order(path: str) -> tuple[int, int, str]:
+    """The files that every package has, the templates, and at last what was rendered."""
+    known = list(ROLES)
+    return (int(path.startswith(_RENDERED)), known.index(path) if path in known else len(known), path)
+
+
+def _size(place: Place, path: str) -> str:
+    try:
+        size = (place.folder / path).stat().st_size
+    except OSError:
+        return ""
+    if size < 1000:
+        return f"{size} bytes"
+    return f"{size / 1000:.1f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
+
+
+def _script(package: Package, stock: Stock, url: str, test: Json) -> str:
+    cases = test.get("cases") if isinstance(test, dict) else None
+    some = [case for case in cases if isinstance(case, dict)] if isinstance(cases, list) else []
+    sample = sample_from_cases(package.manifest, some)
+    return snippet(package.manifest, url, stock.title.version, sample, trusted=False, expect_op_id=True)
+
+
+def _python(package: Package, stock: Stock, url: str) -> str:
+    options: dict[str, str | int] = {
+        "version": stock.title.version,
+        "expected_op_id": package.manifest.op_id,
+        "trust_remote_code": True,
+    }
+    lines = [f"    {name}={_literal(value)}," for name, value in options.items()]
+    return "\n".join(["import scanbuild", "", "kernel = scanbuild.load_kernel(", f"    {_literal(url)},", *lines, ")"])
+
+
+def _literal(value: str | int) -> str:
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def _json(value: Json | Mapping[str, Json]) -> str:
+    return json.dumps(value, ensure_ascii=False)
