@@ -63,6 +63,11 @@ def call_changes(old: Manifest, new: Manifest) -> Iterator[Change]:
             yield _change(loss, variants, new, "compatible")
 
 
+def is_left_to_calls(change: Change) -> bool:
+    """Whether a change is one of conditions, of which only calls tell what it means."""
+    return change.kind == "unknown" and change.subject == "calls"
+
+
 def _change(loss: _Loss, variants: list[str], owner: Manifest, kind: Kind) -> Change:
     path = json_path(("variants",))
     first = owner.variant(variants[0])

@@ -24,7 +24,8 @@ class Change:
     was right is answered as before. ``unknown``: the manifests alone do not tell.
 
     ``before`` and ``after`` are words, empty for what is not there; ``old_path`` and ``new_path`` the JSON paths in the
-    two manifests, None where there is none. ``evidence`` tells what planning the packages' cases added.
+    two manifests, None where there is none. ``evidence`` tells what planning the packages' cases added. ``about`` names
+    the variants concerned, where calls are.
     """
 
     kind: Kind
@@ -35,6 +36,7 @@ class Change:
     old_path: str | None = None
     new_path: str | None = None
     evidence: str = ""
+    about: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         turn = f"{self.before or 'absent'} -> {self.after or 'absent'}"

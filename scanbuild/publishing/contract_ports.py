@@ -35,11 +35,10 @@ def port_changes(old: Manifest, new: Manifest) -> Iterator[Change]:
     yield from _alias_changes(old, new)
 
 
-def shape_is_reworded(change: Change) -> bool:
-    """Whether a change is that of an output's shape expression, which cases can decide."""
-    return (
-        change.kind == "unknown" and change.subject.startswith("output ") and (change.new_path or "").endswith(".shape")
-    )
+def is_left_to_shapes(change: Change) -> bool:
+    """Whether a change is one of an output's shape, of which only the shapes of results tell what it means."""
+    of_output = change.subject.startswith("output ") and (change.new_path or "").endswith((".shape", ".rank"))
+    return change.kind == "unknown" and of_output
 
 
 def _input_changes(old: Manifest, new: Manifest) -> Iterator[Change]:
