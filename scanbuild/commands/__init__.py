@@ -23,8 +23,9 @@ COMMANDS = {
     "render": ("scanbuild.commands.render:render", "Turn a source package into a package the loader accepts."),
     "verify": ("scanbuild.commands.verify:verify", "Run a package's test cases on a WebGPU adapter."),
     "bench": ("scanbuild.commands.bench:bench", "Time a package's benchmark cases on a WebGPU adapter."),
+    "diff": ("scanbuild.commands.diff:diff", "Tell what differs between two packages, and whether it breaks callers."),
     "serve": ("scanbuild.commands.serve:serve", "Serve packages on this machine, to the loader and as a page."),
-    "publish": ("scanbuild.commands.publish:publish", "Lay a package out for the Hub, with its kernel card."),
+    "publish": ("scanbuild.commands.publish:publish", "Lay a package out for the Hub, and push it there."),
 }
 
 
@@ -100,7 +101,7 @@ def main() -> None:
       scanbuild bench
       scanbuild publish
 
-    Nothing is uploaded, and the same sources give the same bytes on every machine.
+    Nothing is uploaded without publish --push, and the same sources give the same bytes on every machine.
 
     \b
     Exit status:
