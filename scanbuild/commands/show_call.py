@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from scanbuild.commands.console import counted
 from scanbuild.commands.show_package import Subject
@@ -16,7 +17,7 @@ from scanbuild.commands.show_sheet import (
     written_text,
 )
 from scanbuild.planning.clauses import ClauseExplanation, DecidingPart, Reading
-from scanbuild.planning.explanation import CallExplanation, Derived, VariantExplanation
+from scanbuild.planning.explanation import CallExplanation, Derived, VariantExplanation, chosen_of
 
 REFUSED = {
     "request": "The loader refuses this call, whatever the device",
@@ -45,9 +46,7 @@ def present_call(sheet: Sheet, shown: Shown) -> None:
     if explanation.tensors:
         _tensors(sheet, shown)
     if explanation.variants:
-        sheet.heading("Variants, in the order in which they are tried")
-        for item in explanation.variants:
-            _variant(sheet, item, shown)
+        _variants(sheet, shown)
     _derives(sheet, "Derives of the manifest", explanation.derives)
     if explanation.variant_derives:
         _derives(sheet, f"Derives of the variant {explanation.chosen}", explanation.variant_derives)
@@ -82,37 +81,49 @@ def _tensors(sheet: Sheet, shown: Shown) -> None:
             sheet.line(f"{word}: {told}", indent=2)
 
 
-def _variant(sheet: Sheet, item: VariantExplanation, shown: Shown) -> None:
+def _variants(sheet: Sheet, shown: Shown) -> None:
+    sheet.heading("Variants, in the order in which they are tried")
+    for _, group in groupby(shown.explanation.variants, key=lambda item: _alike(item, shown)):
+        items = list(group)
+        _variant(sheet, items[0], ", ".join(item.verdict.id for item in items), shown)
+
+
+def _alike(item: VariantExplanation, shown: Shown) -> object:
+    """Equal for rejected variants of which the same is told: those in a row stand together."""
+    return item.verdict.id if item.verdict.accepted else tuple(map(tuple, rejection(item, every=shown.detailed)))
+
+
+def _variant(sheet: Sheet, item: VariantExplanation, names: str, shown: Shown) -> None:
     verdict = item.verdict
-    runs = verdict.id == shown.explanation.chosen
-    failed = shown.explanation.stage == "variant"
-    if runs:
-        forced = ", because --variant asks for it" if shown.forced else ""
-        word: Styled = ("fails" if failed else "runs", "bold red" if failed else "bold green")
-        sheet.line(word, "  ", (verdict.id, "bold cyan"), forced or _demoted(item), indent=2)
-    elif verdict.accepted:
-        sheet.line(("takes", "yellow"), " ", (verdict.id, "cyan"), _demoted(item) or "  too, but comes later", indent=2)
-    else:
-        sheet.line(("no", "red"), "    ", (verdict.id, "cyan"), indent=2)
-        for line in rejection(item, every=shown.detailed):
-            sheet.line(*line, indent=8)
-        return
-    if verdict.demoted or shown.detailed:
-        for clause in item.demote_when:
-            if clause.holds or shown.detailed:
-                _say_clause(sheet, clause, "demoted if ")
-    if shown.detailed:
-        for clause in item.when:
-            _say_clause(sheet, clause)
+    word, colour, behind = _standing(item, shown)
+    sheet.line((f"{word:7}", f"bold {colour}"), (names, "cyan"), behind, indent=2, hang=7)
+    lines: list[list[str | Styled]] = []
+    if not verdict.accepted:
+        lines += rejection(item, every=shown.detailed)
+    elif shown.detailed:
+        lines += [line for clause in item.when for line in clause_lines(clause)]
+    if verdict.accepted:
+        demotions = [clause for clause in item.demote_when if shown.detailed or clause.holds]
+        lines += [line for clause in demotions for line in clause_lines(clause, "demoted if ")]
+    for line in lines:
+        sheet.line(*line, indent=9)
+
+
+def _standing(item: VariantExplanation, shown: Shown) -> tuple[str, str, str]:
+    """What becomes of a variant in one word, its colour, and a remark."""
+    if item.verdict.id == shown.explanation.chosen:
+        remark = ", as --variant asks" if shown.forced else _demoted(item)
+        return ("fails", "red", remark) if shown.explanation.stage else ("runs", "green", remark)
+    if not item.verdict.accepted:
+        return "no", "red", ""
+    if shown.forced:
+        selected = item.verdict.id == chosen_of(shown.explanation.variants)
+        return "takes", "yellow", "  what the loader selects" if selected else _demoted(item)
+    return "later", "yellow", _demoted(item) or "  takes the call, too"
 
 
 def _demoted(item: VariantExplanation) -> str:
     return "  demoted: only if no other takes the call" if item.verdict.demoted else ""
-
-
-def _say_clause(sheet: Sheet, clause: ClauseExplanation, before: str = "") -> None:
-    for line in clause_lines(clause, before):
-        sheet.line(*line, indent=8)
 
 
 def rejection(item: VariantExplanation, *, every: bool = False) -> Iterator[list[str | Styled]]:
@@ -198,10 +209,13 @@ def why_not_first(explanation: CallExplanation) -> str:
     if first.verdict.id == explanation.chosen:
         return "the first one"
     if first.verdict.demoted:
-        lines = [clause_lines(clause, "demoted if ") for clause in first.demote_when if clause.holds]
-        text = "; ".join(_plain(line) for group in lines for line in group)
+        clauses, before = [clause for clause in first.demote_when if clause.holds], "demoted: "
     else:
-        text = "; ".join(_plain(line) for line in rejection(first))
+        clauses, before = list(first.failing[:1]), ""
+    if first.unmet or not clauses:
+        text = "; ".join(first.unmet) or first.verdict.reason
+    else:
+        text = before + "; ".join(_plain([part.text, *_outcome(part, part.readings)]) for part in clauses[0].parts)
     return f"not {first.verdict.id}: {text}"
 
 

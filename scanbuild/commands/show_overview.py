@@ -50,7 +50,7 @@ def present_overview(sheet: Sheet, subject: Subject, cases: CasesOf, device: str
     manifest = subject.manifest
     sheet.line((manifest.op_id, "bold"), f", a {subject.kind} package in {subject.location}")
     if manifest.description:
-        sheet.line(manifest.description, indent=2, hang=0)
+        sheet.prose(manifest.description, indent=2)
     _contract(sheet, manifest)
     shared = shared_clauses(manifest)
     if shared:
@@ -91,7 +91,9 @@ def _contract(sheet: Sheet, manifest: Manifest) -> None:
             _entry(sheet, arg.name, ", ".join(words), arg.description)
     if manifest.tunables:
         sheet.heading("Tunables")
-        sheet.columns([(name, value_text(value)) for name, value in manifest.tunables.items()])
+        sheet.line(
+            ", ".join(f"{name} = {value_text(value)}" for name, value in manifest.tunables.items()), indent=2, hang=0
+        )
 
 
 def _port_words(port: Port, *, is_output: bool) -> str:
@@ -109,7 +111,7 @@ def _port_words(port: Port, *, is_output: bool) -> str:
 def _entry(sheet: Sheet, name: str, words: str, description: str) -> None:
     sheet.line((name, "cyan"), f"  {words}" if words else "", indent=2, hang=4)
     if description:
-        sheet.line((description, "dim"), indent=6, hang=0)
+        sheet.prose(description, indent=6, style="dim")
 
 
 def _derives(sheet: Sheet, manifest: Manifest) -> None:
@@ -122,7 +124,7 @@ def _variant(sheet: Sheet, number: int, variant: Variant, shared: Sequence[str],
     priority = f"  priority {value_text(variant.priority)}" if variant.priority else ""
     sheet.line(f"{number}. ", (variant.id, "bold cyan"), priority, indent=2)
     if variant.description:
-        sheet.line((variant.description, "dim"), indent=5, hang=0)
+        sheet.prose(variant.description, indent=5, style="dim")
     rows = [("when", clause) for clause in variant.when[len(shared) :]]
     rows += [("demoted if", clause) for clause in variant.demote_when]
     rows += [("superseded by", ", ".join(variant.superseded_by))] if variant.superseded_by else []
@@ -144,16 +146,7 @@ def _once(rows: Sequence[tuple[str, str]], index: int) -> str:
 
 
 def _scratch_shape(shape: object) -> str:
-    return (
-        "without shape"
-        if shape is ABSENT
-        else f"of shape {written_text(shape) if isinstance(shape, str) else _list(shape)}"
-    )
-
-
-def _list(shape: object) -> str:
-    items = shape if isinstance(shape, list) else [shape]
-    return f"[{', '.join(map(written_text, items))}]"
+    return "without shape" if shape is ABSENT else f"of shape {written_text(shape)}"
 
 
 def requires_text(requires: Requires) -> str:
@@ -201,7 +194,8 @@ def _closing(sheet: Sheet, subject: Subject, cases: CasesOf, device: str) -> Non
         if refused:
             sheet.line(f"Refused there: {listing(refused)}", indent=2)
     example = f"--case {subject.cases[0].case.name}" if subject.cases else _shapes_example(subject.manifest)
-    sheet.line(f"To see what happens in a call: scanbuild show {subject.location} {example}", indent=2)
+    sheet.line("To see what happens in a call:", indent=2)
+    sheet.line(f"scanbuild show {subject.location} {example}", indent=4)
 
 
 def _shapes_example(manifest: Manifest) -> str:

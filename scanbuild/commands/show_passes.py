@@ -68,7 +68,8 @@ def _pass(sheet: Sheet, number: int, item: PassDetail, explanation: CallExplanat
 
 
 def _dispatch_text(item: PassDetail) -> str:
-    sizes = ", ".join(map(_size_text, item.sizes))
+    written = [size for index, size in enumerate(item.sizes) if index == 0 or size.written != 1]
+    sizes = ", ".join(map(_size_text, written))
     if not item.grids:
         return sizes
     grids = [

@@ -53,7 +53,7 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """The call to explain, and in words what it is. ``assumed`` are the dtypes that nobody chose, by port."""
+    """The call to explain, and in words what it is. ``assumed`` are the dtypes that nothing decides, by port."""
 
     request: Request
     described: str
@@ -238,7 +238,8 @@ class RequestReader:
         for name, shape in shapes.items():
             dtype = chosen.get(name)
             if dtype is None:
-                dtype = assumed[name] = self._assumed(name, chosen)
+                dtype, is_guess = self._default_dtype(name, chosen)
+                assumed |= {name: dtype} if is_guess else {}
             tensors[name] = HostTensor(shape=shape.dims, dtype=dtype)
         for name, dtype in dtypes.items():
             if name in tensors:
@@ -247,17 +248,19 @@ class RequestReader:
                 self._fail(f"--dtype {name}={dtype}: the call has no such tensor", "give its shape with --shapes")
         return tensors, assumed
 
-    def _assumed(self, name: str, chosen: Mapping[str, str | None]) -> str:
-        """The dtype of a port that was given none: its own; that of its label elsewhere; the first that it admits."""
+    def _default_dtype(self, name: str, chosen: Mapping[str, str | None]) -> tuple[str, bool]:
+        """The dtype of a port that was given none, and whether it is a guess: its own; that of its label elsewhere;
+        the first that it admits."""
         manifest = self.manifest
         kind = port_type(manifest, manifest.inputs.get(name) or manifest.outputs[name])
         if kind is None:
-            return "float32"
+            return "float32", True
         for other, dtype in chosen.items():
             port = manifest.inputs.get(other) or manifest.outputs.get(other)
             if dtype is not None and port is not None and port.dtype == kind.label:
-                return dtype
-        return kind.admitted[0] if kind.admitted else "float32"
+                return dtype, False
+        admitted = tuple(dict.fromkeys(kind.admitted or ()))
+        return (admitted[0] if admitted else "float32"), len(admitted) != 1
 
 
 def split_items(text: str) -> Iterator[tuple[str, str | None] | None]:

@@ -62,6 +62,11 @@ class Sheet:
         for item in rest:
             self._print(Padding(item, (0, 0, 0, indent + hang), expand=False))
 
+    def prose(self, text: str, *, indent: int, style: str = "") -> None:
+        """A text whose own lines are kept, each folded; empty lines at its ends are not."""
+        for line in text.strip().splitlines():
+            self.line((line.strip(), style), indent=indent, hang=0)
+
     def columns(self, rows: Iterable[Sequence[str | Styled]], *, indent: int = 2, right: Sequence[int] = ()) -> None:
         """Rows in columns; the last column is folded, those named in ``right`` are flushed right."""
         from rich.padding import Padding
@@ -95,8 +100,15 @@ class Sheet:
 
     def _print(self, item: Any) -> None:
         self._begun = True
-        if not self._quiet:
+        if self._quiet:
+            return
+        if self._output.is_terminal:
             self._output.print(item)
+            return
+        with self._output.capture() as captured:
+            self._output.print(item)
+        for line in captured.get().splitlines():  # columns are filled up with blanks
+            sys.stdout.write(f"{line.rstrip()}\n")
 
 
 def styled(*parts: str | Styled) -> "Text":
@@ -152,8 +164,12 @@ def json_value(value: Any, depth: int = 0) -> Any:
 
 
 def written_text(written: Any) -> str:
-    """What a manifest has in the place of a value: expressions as they are, the rest as JSON."""
-    return written if isinstance(written, str) else value_text(written)
+    """What a manifest has in the place of a value: expressions as they are, in lists too, the rest as JSON."""
+    if isinstance(written, str):
+        return written
+    if isinstance(written, list):
+        return f"[{', '.join(map(written_text, written))}]"
+    return value_text(written)
 
 
 def bytes_text(size: int) -> str:
