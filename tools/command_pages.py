@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = DOCS / "commands"
 WIDTH = 120
+# What an option says of a default that click does not know, in the form that click gives to those it does.
+_DEFAULT = re.compile(r" +\[default: ([^\]]*)\]")
 MARK = "<!-- Written by tools/command_pages.py (make docs). Change the help of the command instead. -->"
 
 
@@ -123,7 +125,7 @@ def _options(command: click.Command) -> list[str]:
 def _option_row(option: click.Option) -> str:
     names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
     value = _value_name(option)
-    told = _escaped(" ".join((option.help or "").split()))
+    told = _escaped(_DEFAULT.sub(r" Default: \1.", " ".join((option.help or "").split())))
     shown = option.default if option.show_default is True else option.show_default
     unsaid = shown is None or isinstance(shown, bool) or shown == ()
     default = "" if unsaid else f" Default: `{shown}`."
