@@ -67,6 +67,18 @@ class Between:
         """How many cases have a verdict."""
         return sum(item.verdict == verdict for item in self.cases)
 
+    def to_json(self) -> dict[str, Json]:
+        """The comparison as ``schemas/diff-report.schema.json`` has it."""
+        return {
+            "oldDevice": self.old_device,
+            "newDevice": self.new_device,
+            "relative": self.relative,
+            "mean": None if self.mean is None else float(f"{self.mean:.4g}"),
+            "cases": [item.to_json() for item in self.cases],
+            "onlyOld": list(self.only_old),
+            "onlyNew": list(self.only_new),
+        }
+
 
 def between(old: Mapping[str, Any], new: Mapping[str, Any]) -> Between:
     """Compare two reports in JSON by the names of their cases. A case that was timed as 0 in either is left out."""

@@ -20,9 +20,13 @@ from scanbuild.publishing.diff_variants import VariantChange, variant_changes
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reselection:
-    """Calls that another variant takes now. ``new`` is empty where they are refused, ``old`` where they were."""
+    """Calls that another variant takes now.
 
-    old: str
+    ``new`` is empty where they are refused for ``reason``, whichever of the variants ``old`` took them; ``old`` is empty
+    where they were refused before.
+    """
+
+    old: tuple[str, ...]
     new: str
     cases: tuple[tuple[str, tuple[str, ...]], ...]
     """The names of cases, each with the devices on which it is so."""
@@ -31,7 +35,7 @@ class Reselection:
     def to_json(self) -> dict[str, Json]:
         """The change as ``schemas/diff-report.schema.json`` has it."""
         cases: list[Json] = [{"name": name, "devices": list(devices)} for name, devices in self.cases]
-        entry: dict[str, Json] = {"oldVariant": self.old or None, "newVariant": self.new or None, "cases": cases}
+        entry: dict[str, Json] = {"oldVariants": list(self.old), "newVariant": self.new or None, "cases": cases}
         return {**entry, "reason": self.reason} if self.reason else entry
 
 
@@ -72,6 +76,31 @@ class PackageDiff:
         """Whether callers may break under the version that they know; ``strict`` counts what is unknown, too."""
         grave = self.count("breaking") + (self.count("unknown") if strict else 0)
         return grave > 0 and not self.version_is_raised
+
+    def to_json(self, *, strict: bool = False) -> dict[str, Json]:
+        """The report as ``schemas/diff-report.schema.json`` has it, performance apart."""
+        return {
+            "old": _side_json(self.old),
+            "new": _side_json(self.new),
+            "same": self.same,
+            "passed": not self.fails(strict=strict),
+            "summary": {kind: self.count(kind) for kind in KINDS},
+            "contract": [change.to_json() for change in self.contract],
+            "variants": [change.to_json() for change in self.variants],
+            "cases": {
+                "planned": self.cases,
+                "devices": list(self.devices),
+                "selections": [change.to_json() for change in self.selections],
+            },
+            "files": [change.to_json() for change in self.files],
+            "shaders": [change.to_json() for change in self.shaders],
+            "notes": [str(problem) for problem in self.notes],
+        }
+
+
+def _side_json(side: Side) -> dict[str, Json]:
+    op_id, version = side.manifest.op_id, side.version
+    return {"location": side.location, "kind": side.kind, "package": op_id, "version": version, "id": side.id or None}
 
 
 def compare_packages(old: Side, new: Side, devices: Mapping[str, DeviceRecord]) -> PackageDiff:
@@ -186,20 +215,22 @@ def _renamed(plans: Plans, names: Mapping[str, str]) -> Plans:
 
 
 def _reselections(plans: Plans) -> list[Reselection]:
-    """The calls that another variant takes, by the two variants; refusals first."""
-    found: dict[tuple[str, str], dict[str, list[str]]] = {}
-    reasons: dict[tuple[str, str], str] = {}
+    """The calls that another variant takes, by the two variants; before them those that are refused, by the reason."""
+    found: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+    takers: dict[tuple[str, str, str], dict[str, None]] = {}
     for pair in plans.pairs:
-        key = pair.old.variant, pair.new.variant
-        if key[0] != key[1]:
-            found.setdefault(key, {}).setdefault(pair.case, []).append(pair.device)
-            reasons.setdefault(key, pair.new.refused or pair.old.refused)
+        old, new = pair.old.variant, pair.new.variant
+        if old == new:
+            continue
+        key = (old if new else "", new, pair.new.refused or pair.old.refused)
+        found.setdefault(key, {}).setdefault(pair.case, []).append(pair.device)
+        takers.setdefault(key, {})[old] = None
     return [
         Reselection(
-            old=old,
-            new=new,
+            old=tuple(name for name in takers[key] if name),
+            new=key[1],
             cases=tuple((name, tuple(devices)) for name, devices in cases.items()),
-            reason=reasons[old, new],
+            reason=key[2],
         )
-        for (old, new), cases in sorted(found.items(), key=lambda item: (item[0][1] != "", item[0]))
+        for key, cases in sorted(found.items(), key=lambda item: (item[0][1] != "", item[0]))
     ]

@@ -1,0 +1,130 @@
+"""``scanbuild diff``: what differs between two packages, and whether it breaks callers."""
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from scanbuild.commands.console import Console, check_writable, verbosity_options, write_report
+from scanbuild.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from scanbuild.bench.between import Between
+    from scanbuild.publishing.diff_sides import Side
+
+_STANDARD_OUTPUT: Final = "-"
+_BREAKS: Final = 1
+_FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("old")
+@click.argument("new")
+@click.option("--patch", "-p", is_flag=True, help="Show the changed lines of files and of rendered WGSL.")
+@click.option(
+    "--bench", "reports", type=_FILE, nargs=2, metavar="OLD.json NEW.json", help="Compare two reports of bench --json."
+)
+@click.option(
+    "--strict", is_flag=True, help="Let changes fail, too, of which it is unknown whether they break callers."
+)
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="Write a report as JSON; - writes it to standard output, and nothing else there.",
+)
+@verbosity_options
+@click.pass_obj
+def diff(
+    console: Console,
+    old: str,
+    new: str,
+    patch: bool,
+    reports: tuple[Path, Path] | None,
+    strict: bool,
+    json_file: Path | None,
+) -> int:
+    """Tell what differs between two packages: contract, variants, files, rendered WGSL, and performance.
+
+    OLD and NEW are each a source package, a built one (a folder with build/webgpu/ in it, or that folder itself), a
+    published folder, an http(s) URL, or a version on the Hub: ORG/NAME@v1. Nothing of them is run, and no GPU is
+    needed. A source is compared as its build would be.
+
+    The contract is what callers rely on: ports, dtypes, shapes, attributes, arguments, and which calls are taken on
+    which devices. Each change of it is breaking, compatible, or unknown. Where the manifests do not tell, as of a
+    reworded condition or shape, the cases of both packages are planned on the built-in device profiles in both. The
+    same plans tell which cases select another variant, and which WGSL changed.
+
+    Performance is compared where --bench names two reports of scanbuild bench, or where both packages have one as
+    build/bench-report.json in their folder.
+
+    \b
+    Exit status:
+      0  no caller breaks, as far as is known; or NEW has a higher contract version than OLD
+      1  callers break under the same version (with --strict: or may break)
+      2  there is no package at OLD or NEW, or a file cannot be read
+
+    \b
+    Examples:
+      scanbuild diff dist/ai.onnx.Scan templates/ai.onnx.Scan
+      scanbuild diff webgpu-kernels/ai.onnx.Scan@v1 build/webgpu --patch
+      scanbuild diff old new --bench old.json new.json
+      scanbuild diff old new --strict --json - | jq .contract
+    """
+    from scanbuild.planning.profiles import profiles
+    from scanbuild.publishing.diff import compare_packages
+
+    to_stdout = str(json_file) == _STANDARD_OUTPUT
+    if json_file is not None and not to_stdout:
+        check_writable(json_file)
+    one, other = _open_both(old, new)
+    performance = _performance(one, other, reports)
+    found = compare_packages(one, other, profiles())
+    console.problems(found.notes)
+    if to_stdout:
+        console.verbosity = -1
+    from scanbuild.commands.diff_tables import present
+
+    present(console, found, performance, patch=patch, strict=strict)
+    if json_file is not None:
+        report: dict[str, Any] = found.to_json(strict=strict)
+        report["performance"] = None if performance is None else performance.to_json()
+        text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+        if to_stdout:
+            click.echo(text, nl=False)
+        else:
+            write_report(json_file, text)
+    return _BREAKS if found.fails(strict=strict) else 0
+
+
+def _open_both(old: str, new: str) -> tuple["Side", "Side"]:
+    """Both packages; InputError with what is wrong with either."""
+    from scanbuild.publishing.diff_sides import open_side
+
+    sides: list[Side] = []
+    problems: list[Problem] = []
+    for location in (old, new):
+        try:
+            sides.append(open_side(location, token=os.environ.get("HF_TOKEN") or None))
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(*dict.fromkeys(problems))
+    return sides[0], sides[1]
+
+
+def _performance(old: "Side", new: "Side", reports: tuple[Path, Path] | None) -> "Between | None":
+    """The two reports that are named, or lie beside both packages, compared; None if there are none."""
+    from scanbuild.bench.against import read_baseline
+    from scanbuild.bench.between import between
+    from scanbuild.publishing.diff_sides import BENCH_REPORT
+
+    if reports is None:
+        beside = [side.folder / BENCH_REPORT for side in (old, new) if side.folder is not None]
+        if len(beside) < 2 or beside[0] == beside[1] or not all(file.is_file() for file in beside):
+            return None
+        reports = beside[0], beside[1]
+    return between(read_baseline(reports[0]), read_baseline(reports[1]))
