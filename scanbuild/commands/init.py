@@ -66,7 +66,7 @@ def init(
       scanbuild init my.kernels.RowMax --like reduction --out /tmp/my.kernels.RowMax
     """
     from scanbuild.publishing.writer import write_folder
-    from scanbuild.scaffolding.answers import answer_problems, answers
+    from scanbuild.scaffolding.answers import answer_problems, answers, domain_note
     from scanbuild.scaffolding.scaffold import package_files
 
     problems = [*answer_problems(op_id, kind, dtypes, license_id), *_place_problems(op_id, out)]
@@ -83,12 +83,13 @@ def init(
     write_folder(target, files, ())
     console.say(f"began {decided.op_id}, like {decided.kind}, for {', '.join(decided.dtypes)}: {', '.join(files)}")
     console.say(f"in {target}")
+    console.problems(filter(None, [domain_note(decided.op_id)]))
     _show_next(console, target)
 
 
 def _on_terminal() -> bool:
-    """Whether there is somebody to ask, who sees the question."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    """Whether there is somebody to ask, who sees the question: Python may write it to either output."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 
 def _target(op_id: str, out: Path | None) -> Path:

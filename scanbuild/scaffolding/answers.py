@@ -103,6 +103,16 @@ def op_id_problem(op_id: str) -> Problem | None:
     return Problem(message=message, hint=hint, stage="own")
 
 
+def domain_note(op_id: str) -> Problem | None:
+    """That a domain is a standard's, whose operators callers expect under their names."""
+    domain = op_id.rpartition(".")[0]
+    if domain not in ("ai.onnx", "com.microsoft"):
+        return None
+    message = f"{op_id} is taken for the operator of that name, which this is not yet"
+    hint = f"implement the operator, or choose a domain of your own instead of {domain}"
+    return Problem(message=message, hint=hint, severity="note", stage="own")
+
+
 def kind_problem(kind: str) -> Problem | None:
     """What is wrong with the kind."""
     if kind in KINDS:
