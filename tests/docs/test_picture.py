@@ -34,6 +34,7 @@ def test_the_picture_fetches_nothing_and_names_no_machine():
 
 def test_what_is_this_machine_s_is_left_out_and_colours_stay():
     said = (
+        "hello\n"
         "in build/local: 3 shaders for some adapter\n"
         "\x1b[1mcase  variant  adapter   abs error  ULP   ms  verdict\x1b[0m\n"
         "one   serial   llvmpipe          0    0  1.3  \x1b[32mpassed \x1b[0m\n"
@@ -45,6 +46,8 @@ def test_what_is_this_machine_s_is_left_out_and_colours_stay():
     assert "llvmpipe" not in kept
     assert "1.3" not in kept
     assert "\x1b[32mpassed" in kept
+    assert "\ncase  variant  abs error  ULP  verdict" in re.sub(r"\x1b\[[\d;]*m", "", kept)
+    assert "\none   serial           0    0  passed" in re.sub(r"\x1b\[[\d;]*m", "", kept)
     assert "5 passed on the adapter at hand\n" in kept
     assert "260 cases on 6 device profiles lead to 75 shaders" in kept
 
