@@ -22,8 +22,8 @@ from scanbuild.publishing.diff_variants import VariantChange, variant_changes
 class Reselection:
     """Calls that another variant takes now.
 
-    ``new`` is empty where they are refused for ``reason``, whichever of the variants ``old`` took them; ``old`` is empty
-    where they were refused before.
+    ``new`` is empty where they are refused for ``reason``, whichever of the variants ``old`` took them; ``old`` where
+    they were refused before.
     """
 
     old: tuple[str, ...]
