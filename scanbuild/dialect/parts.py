@@ -39,6 +39,16 @@ class Part:
         """The parts that it is directly made of, in the order of evaluation."""
         return tuple(_part(node, self._source) for node in _operands(self._node))
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The name and the members of a reading that is written with dots alone; empty for all else."""
+        members: list[str] = []
+        node = self._node
+        while isinstance(node, nodes.Getattr) and isinstance(node.attr, str):
+            members.append(node.attr)
+            node = node.node
+        return (node.name, *reversed(members)) if isinstance(node, nodes.Name) else ()
+
     def evaluate(self, scope: Mapping[str, Plain]) -> Plain:
         """Its value; DialectError as for a whole expression. Names in other parts need not exist."""
         return Expression(self.text, self._source, _tree(self._node)).evaluate(scope)

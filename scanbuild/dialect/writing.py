@@ -8,9 +8,8 @@ from jinja2 import nodes
 from .filtering import is_bare
 from .precedence import AND, COMPARE, CONDITION, NOT, OR, POWER, PRODUCT, SIGN, SUM
 
-_FILTERED: Final = SIGN + 1
-_ATOM: Final = SIGN + 2
-"""Filters and tests bind more tightly than any operator, yet members and calls hang on what stands before them."""
+_TEST, _SIGNED, _FILTER, _ATOM = range(SIGN, SIGN + 4)
+"""What hangs on an operand: signs first, then filters, then tests. Members and calls bind most tightly."""
 
 _OPERATORS: Final[dict[type[nodes.Node], tuple[int, str]]] = {
     nodes.Or: (OR, "or"),
@@ -52,25 +51,25 @@ def _written(node: nodes.Node) -> tuple[int, str]:
         case nodes.Concat():
             return SUM, f"{_at(node.nodes[0], SUM)} ~ {_at(node.nodes[1], SUM + 1)}"
         case nodes.Not(node=nodes.Test() as test):
-            return _FILTERED, f"{_at(test.node, SIGN)} is not {test.name}"
+            return _TEST, f"{_at(test.node, _TEST)} is not {test.name}"
         case nodes.Not():
             return NOT, f"not {_at(node.node, NOT)}"
         case nodes.Neg():
-            return SIGN, f"-{_at(node.node, _ATOM)}"
+            return _SIGNED, f"-{_at(node.node, _ATOM)}"
         case nodes.Pos():
-            return SIGN, f"+{_at(node.node, _ATOM)}"
+            return _SIGNED, f"+{_at(node.node, _ATOM)}"
         case nodes.CondExpr():
             other = "" if node.expr2 is None else f" else {_at(node.expr2, OR)}"
             return CONDITION, f"{_at(node.expr1, OR)} if {_at(node.test, OR)}{other}"
         case nodes.Test():
-            return _FILTERED, f"{_at(node.node, SIGN)} is {node.name}"
+            return _TEST, f"{_at(node.node, _TEST)} is {node.name}"
         case nodes.Filter():
-            return _FILTERED, _filter(node)
+            return _FILTER, _filter(node)
     return _ATOM, _atom(node)
 
 
 def _filter(node: nodes.Filter) -> str:
-    operand = "" if node.node is None else _at(node.node, SIGN)
+    operand = "" if node.node is None else _at(node.node, _SIGNED)
     name: str | None = node.name
     if name is None:  # it fails when it is evaluated, whatever stands there
         return f"{operand} | ({_list(node.args)})"

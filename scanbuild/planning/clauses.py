@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from scanbuild.dialect import UNDEFINED, DialectError, parse_expression
+from scanbuild.dialect import UNDEFINED, DialectError, NameSet, parse_expression
 from scanbuild.dialect.parts import Part, take_apart
 
 MOST_PARTS: Final = 12
@@ -107,8 +107,9 @@ def _of_chain(part: Part, names: Mapping[str, Any], *, decided: bool) -> Iterato
 
 
 def _failing(part: Part, names: Mapping[str, Any]) -> Iterator[Part]:
-    """The innermost operands that fail, else the part itself."""
-    inner = [item for item in part.operands if _evaluated(item, names)[1]]
+    """The innermost operands of `and`, `or`, `not` and choices that fail, else the part itself."""
+    operands = () if part.kind == "compare" else part.operands
+    inner = [item for item in operands if _evaluated(item, names)[1]]
     if not inner:
         yield part
         return
@@ -125,8 +126,17 @@ def _explained(part: Part, names: Mapping[str, Any]) -> DecidingPart:
         if item.text == part.text and not failure:
             continue  # a lone name, whose value is told already
         found, why = _evaluated(item, names)
+        found = _set_at(item.path, names) or found
         readings.append(Reading(text=item.text, value=found, failure=why))
     return DecidingPart(text=part.text, value=value, failure=failure, readings=tuple(readings))
+
+
+def _set_at(path: tuple[str, ...], names: Mapping[str, Any]) -> NameSet | None:
+    """The set that names and members lead to: evaluated, it is an object that says nothing of what is in it."""
+    value: Any = names
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, NameSet) else None
 
 
 def _told(part: Part) -> Iterator[Part]:
