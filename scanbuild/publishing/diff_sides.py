@@ -92,9 +92,9 @@ def open_side(location: str, *, token: str | None = None) -> Side:
 
 
 def _network(token: str | None) -> Fetch:
-    from scanbuild.package.remote import UrlFetch
+    from scanbuild.package.remote import UrlFetch, hub_address
 
-    return UrlFetch(token)
+    return UrlFetch(token, hub=hub_address())
 
 
 def _is_source(folder: Path) -> bool:
