@@ -24,9 +24,14 @@ class Dtype:
     name: str
 
     @property
+    def is_real(self) -> bool:
+        """Whether values can be fractions."""
+        return self.name in _REAL
+
+    @property
     def tolerance(self) -> str:
         """The member of an output that an operation or two rounded."""
-        return f', "tolerance": {_REAL[self.name]}' if self.name in _REAL else ""
+        return f', "tolerance": {_REAL[self.name]}' if self.is_real else ""
 
     @property
     def rounding(self) -> str:
@@ -35,7 +40,7 @@ class Dtype:
 
     def data(self, seed: int) -> dict[str, Any]:
         """Values of an input, real ones if the dtype has them."""
-        return self._random(seed, self.name not in _REAL)
+        return self._random(seed, not self.is_real)
 
     def whole(self, seed: int) -> dict[str, Any]:
         """Values of an input, all whole."""
