@@ -6,7 +6,7 @@ from typing import Final
 from jinja2 import nodes
 
 from .filtering import is_bare
-from .precedence import AND, COMPARE, CONDITION, NOT, OR, POWER, PRODUCT, SIGN, SUM
+from .precedence import AND, BRACKET, COMPARE, CONDITION, NOT, OR, POWER, PRODUCT, SIGN, SUM
 
 _TEST, _SIGNED, _FILTER, _ATOM = range(SIGN, SIGN + 4)
 """What hangs on an operand: signs first, then filters, then tests. Members and calls bind most tightly."""
@@ -65,7 +65,10 @@ def _written(node: nodes.Node) -> tuple[int, str]:
             return _TEST, f"{_at(node.node, _TEST)} is {node.name}"
         case nodes.Filter():
             return _FILTER, _filter(node)
-    return _ATOM, _atom(node)
+        case nodes.Dict():  # no operator may follow its brace
+            return BRACKET, f"{{{', '.join(f'{write(pair.key)}: {write(pair.value)}' for pair in node.items)}}}"
+    text = _atom(node)
+    return _SIGNED if text.startswith("-") else _ATOM, text
 
 
 def _filter(node: nodes.Filter) -> str:
@@ -86,8 +89,6 @@ def _atom(node: nodes.Node) -> str:
             return f"[{_list(node.items)}]"
         case nodes.Tuple():
             return f"({_list(node.items)})"
-        case nodes.Dict():
-            return f"{{{', '.join(f'{write(pair.key)}: {write(pair.value)}' for pair in node.items)}}}"
         case nodes.Getattr():
             return f"{_holder(node.node)}.{node.attr}"
         case nodes.Getitem():
