@@ -17,12 +17,12 @@ MOST_RUNS: Final = 60
 def shrink(case: Case, result: CaseResult, generator: Generator, run: Run) -> tuple[Case, CaseResult]:
     """The smallest case found, and what became of it. ``run`` runs a case as the failing one was run."""
     kinds = {item.kind for item in result.findings}
-    model = generator.model_of(case)
     left = MOST_RUNS
     shrinking = True
     while shrinking and left > 0:
         shrinking = False
-        for candidate in _smaller(case, model, generator):
+        # Without an attribute an output may have another rank, and the case another model.
+        for candidate in _smaller(case, generator.model_of(case), generator):
             planned = generator.planned(candidate)
             if planned is None:
                 continue

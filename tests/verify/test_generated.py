@@ -92,6 +92,21 @@ def test_a_failing_case_is_made_as_small_as_it_fails(tmp_path: Path):
     assert result.status == "failed"
 
 
+def test_a_failing_case_is_made_smaller_where_an_attribute_that_goes_takes_an_axis_of_the_output_along(tmp_path: Path):
+    made = manifest(attributes={"keep": {"default": 0}})
+    made["outputs"]["y"]["shape"] = "shapes.x + ([1] if attrs.keep else [])"
+    kept = case("kept", [1, 2, 3], None, attrs={"keep": 1})
+    kept["outputs"]["y"]["shape"] = [3, 1]
+    drawing = generator(tmp_path, made, [case("flat", [1, 2, 3], None), kept])
+
+    def run(item: Case) -> CaseResult:
+        return failed(item.name, Finding(kind="wrong-value", message="wrong"))
+
+    deep = next(item for item in drawing.cases(100) if len(item.outputs["y"].fixture.shape) == 2)
+    small, _ = shrink(deep, run(deep), drawing, run)
+    assert (small.attrs, small.inputs["x"].shape, small.outputs["y"].fixture.shape) == ({}, (1,), (1,))
+
+
 @pytest.mark.usefixtures("wgpu")
 def test_a_fault_that_the_package_s_own_cases_miss_is_found_shrunk_and_printed(tmp_path: Path):
     wrong = DOUBLE.replace("x[id.x] + x[id.x]", "select(2.0, 3.0, id.x == 33u) * x[id.x]").replace("2.0", "{{ T }}(2)")
