@@ -78,7 +78,16 @@ def _change(loss: _Loss, variants: list[str], owner: Manifest, kind: Kind) -> Ch
         before, after = loss.what, f"taken by {_named(variants)}"
         why = "more calls are taken" if loss.certain else "no call is lost, and more may be taken"
         old_path, new_path = path, first.path or path
-    return Change(kind=kind, subject="calls", before=before, after=after, why=why, old_path=old_path, new_path=new_path)
+    return Change(
+        kind=kind,
+        subject="calls",
+        before=before,
+        after=after,
+        why=why,
+        old_path=old_path,
+        new_path=new_path,
+        about=tuple(variants),
+    )
 
 
 def _named(variants: list[str]) -> str:

@@ -14,7 +14,7 @@ from scanbuild.errors import InputError, LoadError, Problem, raise_if_any
 from scanbuild.package.digest import digest_text
 from scanbuild.package.fetching import Fetch
 from scanbuild.package.folder import digest_problems, open_folder, package_folder, require_folder
-from scanbuild.package.load import LoadOptions, assemble, is_repository, load_package, package_url, prefetch
+from scanbuild.package.load import LoadOptions, assemble, is_repository, load_package, package_url
 from scanbuild.package.loaded import Package
 from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE
 from scanbuild.package.model import Manifest
@@ -79,9 +79,9 @@ def open_side(location: str, *, token: str | None = None) -> Side:
     if _URL.match(location):
         fetch = _network(token)
         package = assemble(location, lambda path: fetch(package_url(location, "", path)), verify=True)
-        return _side(location, "url", prefetch(package), None)
+        return _side(location, "url", package, None)
     if revision and is_repository(name) and not Path(location).exists():
-        options = LoadOptions(revision=revision, trust_remote_code=True, templates="all", token=token)
+        options = LoadOptions(revision=revision, trust_remote_code=True, token=token)
         return _side(location, "hub", load_package(name, options, _network(token)), None)
     folder = Path(location)
     if not folder.exists() and is_repository(location) and not location.startswith("."):
@@ -126,7 +126,7 @@ def _source(folder: Path) -> Side:
 
 def _built(folder: Path) -> Side:
     inner = package_folder(folder)
-    package = prefetch(open_folder(inner))
+    package = open_folder(inner)
     raise_if_any(digest_problems(package, inner))
     root = inner.parent.parent if inner.parts[-2:] == ("build", "webgpu") else inner
     return _side(str(folder), "built", package, root)
@@ -136,7 +136,8 @@ def _side(location: str, kind: str, package: Package, folder: Path | None) -> Si
     """A built package, with the case files that its metadata lists; one that cannot be read is a note."""
     metadata = package.metadata
     notes: list[Problem] = []
-    texts = {MANIFEST_FILE: package.manifest_text, **package.store.fetched()}
+    templates = (path for listed in metadata.variants.values() for path in listed)
+    texts = {MANIFEST_FILE: package.manifest_text, **package.store.texts(templates, LoadError)}
     cases: list[SourceCase] = []
     for name, read in ((TEST_FILE, read_tests), (BENCH_FILE, read_benches)):
         if name not in metadata.files:
