@@ -39,9 +39,9 @@ def test_an_example_is_lowered_rendered_verified_and_published(there, engine):
         assert words in card
 
 
-def test_the_model_of_the_readme_is_lowered(there):
-    text = (data_folder("schemas").parent / "README.md").read_text(encoding="utf-8")
+def test_the_model_of_the_page_is_lowered(there):
+    text = (data_folder("schemas").parent / "docs" / "lowering.md").read_text(encoding="utf-8")
     block = next(part for part in text.split("```python\n") if part.startswith("from onnx import parser"))
-    exec(compile(block.split("```")[0], "README.md", "exec"), {})
+    exec(compile(block.split("```")[0], "lowering.md", "exec"), {})
     assert "regrouped: linear" in run("lower", "average.onnx", "--explain")
     assert "(parallel_scan, lane_serial)" in run("lower", "average.onnx", "--op-id", "my.models.Average")
