@@ -49,7 +49,7 @@ class Timed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Between:
-    """Two reports compared. ``relative`` tells that they are of different devices or engines."""
+    """Two reports compared. ``relative`` tells that they are of different devices, drivers or engines."""
 
     cases: tuple[Timed, ...]
     only_old: tuple[str, ...]
@@ -121,4 +121,5 @@ def _missing(entries: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...
 
 
 def _device(report: Mapping[str, Any]) -> str:
-    return f"{report['adapter']['name']} through {report['engine']}"
+    driver = report["adapter"]["driver"]
+    return f"{report['adapter']['name']}{f' ({driver})' if driver else ''} through {report['engine']}"

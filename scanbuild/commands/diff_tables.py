@@ -1,5 +1,6 @@
 """What ``scanbuild diff`` shows in a terminal: a section for each part in which two packages differ."""
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -40,8 +41,10 @@ def present(
     if found.selections:
         sheet.heading("Cases that another variant takes, or none")
         for item in found.selections:
-            _reselection(sheet, item, found.devices)
-    _files(sheet, found, patch=patch)
+            _reselection(sheet, item, found.devices, _NAMED if console.verbosity <= 0 else len(item.cases))
+    _files(sheet, found)
+    if patch:
+        _patches(console, sheet, [*(item.patch for item in found.files), *(item.patch for item in found.shaders)])
     if performance is not None:
         _performance(sheet, performance)
     sheet.heading(_verdict(found, strict=strict))
@@ -90,20 +93,20 @@ def _detail(sheet: Sheet, detail: "Detail") -> None:
         sheet.line((f"- {detail.what}: {detail.before}", "red"), indent=4)
 
 
-def _reselection(sheet: Sheet, item: "Reselection", devices: Sequence[str]) -> None:
+def _reselection(sheet: Sheet, item: "Reselection", devices: Sequence[str], named: int) -> None:
     old, new = _listed(item.old) or "refused", item.new or "refused"
     style = "bold red" if not item.new else ""
     sheet.line((f"{old} -> {new}", style), f": {counted(len(item.cases), 'case')}", indent=2)
-    for name, on in item.cases[:_NAMED]:
+    for name, on in item.cases[:named]:
         where = "all device profiles" if len(on) == len(devices) else ", ".join(on)
         sheet.line(f"{name} on {where}", indent=4)
-    if len(item.cases) > _NAMED:
-        sheet.line(f"and {len(item.cases) - _NAMED} more", indent=4)
+    if len(item.cases) > named:
+        sheet.line(f"and {len(item.cases) - named} more (-v names them)", indent=4)
     if item.reason:
         sheet.line((item.reason, "dim"), indent=4)
 
 
-def _files(sheet: Sheet, found: "PackageDiff", *, patch: bool) -> None:
+def _files(sheet: Sheet, found: "PackageDiff") -> None:
     if found.files:
         sheet.heading("Files")
         sheet.columns(
@@ -120,20 +123,22 @@ def _files(sheet: Sheet, found: "PackageDiff", *, patch: bool) -> None:
             for item in found.shaders
         ]
         sheet.columns(rows, right=(1, 2))
-    if patch:
-        for text in [*(item.patch for item in found.files), *(item.patch for item in found.shaders)]:
-            sheet.heading("")
-            _patch(sheet, text)
 
 
 def _lines(added: int, removed: int) -> tuple[Styled, Styled]:
     return (f"+{added}", "green"), (f"-{removed}", "red")
 
 
-def _patch(sheet: Sheet, text: str) -> None:
-    for line in text.splitlines():
-        bold = line.startswith(("+++ ", "--- "))
-        sheet.line((line, "bold" if bold else _PATCH.get(line[:1], "")), hang=0)
+def _patches(console: Console, sheet: Sheet, patches: Iterable[str]) -> None:
+    """Unified diffs: in colours on a terminal, line by line as they are elsewhere, where other tools read them."""
+    for text in filter(None, patches):
+        console.say()
+        for line in text.splitlines():
+            if sys.stdout.isatty():
+                bold = line.startswith(("+++ ", "--- "))
+                sheet.line((line, "bold" if bold else _PATCH.get(line[:1], "")), hang=0)
+            else:
+                console.say(line)
 
 
 def _performance(sheet: Sheet, found: "Between") -> None:
@@ -147,7 +152,7 @@ def _performance(sheet: Sheet, found: "Between") -> None:
         if names:
             sheet.line(f"{words}: {_listed(names)}", indent=2)
     if found.mean is not None:
-        told = f"{found.mean:.3f} of the time (geometric mean of {counted(len(found.cases), 'case')})"
+        told = f"new takes {found.mean:.3f} of the time of old (geometric mean of {counted(len(found.cases), 'case')})"
         sheet.line(f"{told}; {found.count('faster')} faster, {found.count('slower')} slower beyond noise", indent=2)
 
 
