@@ -64,7 +64,7 @@ def _pass(sheet: Sheet, number: int, item: PassDetail, explanation: CallExplanat
     _bindings(sheet, item.bindings)
     if detailed:
         for text in item.texts:
-            sheet.code(text, numbers=True)
+            sheet.code(text)
 
 
 def _dispatch_text(item: PassDetail) -> str:

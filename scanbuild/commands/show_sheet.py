@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 _PIPE_WIDTH: Final = 120
 _LEAST_WIDTH: Final = 60
 LONGEST_VALUE: Final = 240
+_LINE_ENDS: Final = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
+_MARKS: Final = re.compile("[\u200e\u200f]")
 
 Styled = tuple[str, str]
 """A text and its style."""
@@ -86,12 +89,12 @@ class Sheet:
             table.add_row(*row)
         self._print(Padding(table, (0, 0, 0, indent), expand=False))
 
-    def code(self, text: str, *, numbers: bool) -> None:
-        """WGSL, highlighted on a terminal."""
+    def code(self, text: str) -> None:
+        """WGSL with the numbers of its lines, highlighted on a terminal."""
         from rich.syntax import Syntax
 
         syntax = Syntax(
-            text, "wgsl", theme="ansi_dark", line_numbers=numbers, word_wrap=True, background_color="default"
+            safe_wgsl(text), "wgsl", theme="ansi_dark", line_numbers=True, word_wrap=True, background_color="default"
         )
         self._print(syntax)
 
@@ -120,6 +123,15 @@ def styled(*parts: str | Styled) -> "Text":
         words, style = (part, "") if isinstance(part, str) else part
         text.append(printable(" ".join(words.splitlines()) if "\n" in words else words), style)
     return text
+
+
+def safe_wgsl(text: str) -> str:
+    """A shader that means the same to a compiler and cannot steer a terminal.
+
+    All that ends a line in WGSL becomes a newline, its two invisible marks blanks; other control characters, which
+    only a comment may hold, are spelled out.
+    """
+    return printable(_MARKS.sub(" ", _LINE_ENDS.sub("\n", text)))
 
 
 def value_text(value: Any) -> str:

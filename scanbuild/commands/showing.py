@@ -1,7 +1,6 @@
 """What ``scanbuild show`` does, once its options are read."""
 
 import json
-import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from scanbuild.commands.show_overview import cases_by_variant, present_overview
 from scanbuild.commands.show_package import Location, Subject, open_subject
 from scanbuild.commands.show_report import call_json, devices_json, overview_json, report_json
 from scanbuild.commands.show_request import DEFAULT_DEVICE, Call, RequestReader, Wanted, listing
-from scanbuild.commands.show_sheet import Sheet
+from scanbuild.commands.show_sheet import Sheet, safe_wgsl
 from scanbuild.errors import InputError, Problem
 from scanbuild.package.report import nearest
 from scanbuild.planning.device import DeviceRecord
@@ -25,8 +24,6 @@ from scanbuild.planning.profiles import profiles
 
 STANDARD_OUTPUT: Final = "-"
 _REFUSED_CALL: Final = 1
-_LINE_ENDS: Final = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
-_MARKS: Final = re.compile("[\u200e\u200f]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -228,15 +225,6 @@ def _texts(found: CallExplanation, pass_id: str | None) -> list[tuple[str, str]]
 
 def _print_wgsl(console: Console, text: str) -> None:
     if sys.stdout.isatty():
-        Sheet(console).code(safe_wgsl(text), numbers=True)
+        Sheet(console).code(text)
     else:
         click.echo(safe_wgsl(text), nl=not text.endswith("\n"))
-
-
-def safe_wgsl(text: str) -> str:
-    """A shader that means the same to a compiler and cannot steer a terminal.
-
-    All that ends a line in WGSL becomes a newline, its two invisible marks blanks; other control characters, which
-    only a comment may hold, are spelled out.
-    """
-    return printable(_MARKS.sub(" ", _LINE_ENDS.sub("\n", text)))
