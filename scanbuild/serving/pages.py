@@ -81,6 +81,6 @@ def _render(template: str, **values: Any) -> str:
     return str(_environment().get_template(template).render(**values))
 
 
-def _counted(things: Sequence[Any] | int, what: str) -> str:
+def _counted(things: Sequence[Any] | int, one: str, several: str = "") -> str:
     number = things if isinstance(things, int) else len(things)
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return f"{number} {one if number == 1 else several or f'{one}s'}"

@@ -163,9 +163,14 @@ def _requirements(requires: Requires) -> Iterable[tuple[str, str]]:
 
 def _rows(place: Place, files: Iterable[str]) -> list[FileRow]:
     return [
-        FileRow(path=path, label=path.rpartition("/")[2], role=ROLES.get(path, ""), size=_size(place, path))
+        FileRow(path=path, label=_label(path), role=ROLES.get(path, ""), size=_size(place, path))
         for path in list(files)[:MOST_LISTED]
     ]
+
+
+def _label(path: str) -> str:
+    """A rendered shader stands under its variant; all else is called by its path."""
+    return path.rpartition("/")[2] if path.startswith(_RENDERED) and path != _INDEX else path
 
 
 def _groups(rows: Iterable[FileRow]) -> Iterable[FileGroup]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import logging
 import ssl
 import threading
@@ -61,7 +62,9 @@ class Listener:
             self.close()
             if not isinstance(error, OSError | ValueError):
                 raise
-            message = f"cannot listen on {self.settings.host}, port {self.settings.port}: {error}"
+            taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+            reason = "another program listens there" if taken else error
+            message = f"cannot listen on {self.settings.host}, port {self.settings.port}: {reason}"
             hint = "choose another with --host and --port, and see that --certificate holds a certificate and its key"
             raise InputError(Problem(message=message, hint=hint)) from error
 
