@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _PIPE_WIDTH: Final = 120
 _LEAST_WIDTH: Final = 60
 LONGEST_VALUE: Final = 240
+LONGEST_TEXT: Final = 4000
 _LINE_ENDS: Final = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
 _MARKS: Final = re.compile("[\u200e\u200f]")
 
@@ -121,7 +122,7 @@ def styled(*parts: str | Styled) -> "Text":
     text = Text()
     for part in parts:
         words, style = (part, "") if isinstance(part, str) else part
-        text.append(printable(" ".join(words.splitlines()) if "\n" in words else words), style)
+        text.append(printable(" ".join(_cut(words, LONGEST_TEXT).splitlines())), style)
     return text
 
 
@@ -136,8 +137,11 @@ def safe_wgsl(text: str) -> str:
 
 def value_text(value: Any) -> str:
     """A value of an expression in one line, cut where it is long."""
-    text = _value_text(value)
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}... ({len(text)} characters)"
+    return _cut(_value_text(value), LONGEST_VALUE)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[:length]}... ({len(text)} characters)"
 
 
 def _value_text(value: Any, depth: int = 0) -> str:

@@ -180,11 +180,11 @@ def _write(task: _Task, **parts: Any) -> None:
     file = task.options.json_file
     if file is None:
         return
-    text = json.dumps(report_json(task.subject, **parts), indent=2, ensure_ascii=False) + "\n"
+    report = report_json(task.subject, **parts)
     if task.options.to_stdout:
-        click.echo(text, nl=False)
+        click.echo(json.dumps(report, indent=2))  # in ASCII, for it may be a terminal
     else:
-        write_report(file, text)
+        write_report(file, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
 
 
 def _wgsl(console: Console, task: _Task) -> int:

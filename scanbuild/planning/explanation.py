@@ -5,6 +5,7 @@ The verdicts and the plan are those of the planner itself; what is told beside t
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any, Literal
 
 from scanbuild.dialect import allowance
@@ -140,12 +141,13 @@ def _explain_variants(planner: Planner, bound: Bound, device: DeviceRecord) -> t
     manifest, names = planner.package.manifest, bound.scope.names
     with allowance(CALL_WORK):
         verdicts = judge_all(manifest, device, names, planner.screen(bound, device))
+    explain = cache(partial(explain_clause, names=names))  # the clauses of the manifest stand in every variant
     return tuple(
         VariantExplanation(
             verdict=verdict,
             unmet=tuple(unmet_requirements(variant.requires, device)) or _over_budget(variant, device),
-            when=tuple(explain_clause(clause, names) for clause in variant.when),
-            demote_when=tuple(explain_clause(clause, names) for clause in variant.demote_when),
+            when=tuple(map(explain, variant.when)),
+            demote_when=tuple(map(explain, variant.demote_when)),
         )
         for variant, verdict in zip(ranked(manifest), verdicts, strict=True)
     )
