@@ -12,7 +12,7 @@ from scanbuild.package.loaded import Package
 from scanbuild.package.remote import hub_address
 from scanbuild.publishing.card import OWNER
 from scanbuild.publishing.hub import Hub, address_problems, find_token, require_library
-from scanbuild.publishing.layout import TARGET_MARKS, check_target, published_files, sound_package
+from scanbuild.publishing.layout import check_target, lay_out, published_files, sound_package
 from scanbuild.publishing.preflight import (
     Refusals,
     branch_of,
@@ -23,7 +23,6 @@ from scanbuild.publishing.preflight import (
 )
 from scanbuild.publishing.push import Pushed, PushPlan, contract_refusals, push
 from scanbuild.publishing.verified import allowed_findings, unverified
-from scanbuild.publishing.writer import differences, write_folder
 
 _LOGIN = "set HF_TOKEN, or log in with `hf auth login`"
 
@@ -53,7 +52,7 @@ def run_publish(console: Console, options: PublishOptions) -> None:
         (refusals + refusals_of(partial(_raise, error)) + _of_form(options.repository)).raise_if_any()
         raise
     target = options.out / package.manifest.op_id
-    refusals += refusals_of(partial(repository_problems, options.repository, package.manifest.op_id))
+    refusals += Refusals(wrong=tuple(repository_problems(options.repository, package.manifest.op_id)))
     refusals += refusals_of(partial(_nothing_from, check_target, target, options.root))
     refusals += refusals_of(partial(_nothing_from, branch_of, package))
     refusals += _of_evidence(console, options, package, files)
@@ -76,7 +75,7 @@ def _lay_out_only(console: Console, options: PublishOptions) -> None:
         _list_files(console, {name: (len(data), "") for name, data in published.items()})
         console.say("This is a dry run: nothing was written.")
         return
-    write_folder(target, published, TARGET_MARKS)
+    lay_out(target, published)
     console.say(f"published {package.manifest.op_id} from {package.location}: {len(files)} files and the kernel card")
     console.say(f"in {target}")
 
@@ -137,8 +136,7 @@ def _push(
     problems, warnings = contract_refusals(hub, plan, package)
     console.problems(warnings)
     Refusals(failed=tuple(problems)).raise_if_any()
-    if not target.is_dir() or differences(target, published):
-        write_folder(target, published, TARGET_MARKS)
+    lay_out(target, published)
     console.detail(f"laid out in {target}")
     done = push(hub, plan, package)
     _tell(console, options.repository, plan, done)

@@ -168,12 +168,12 @@ class Hub:
     def _head(self, branch: str) -> str | None:
         """The last commit of a branch; "" without the branch, None without the repository."""
         try:
-            return str(self._api.kernel_info(self.repository, revision=branch).sha)
+            return str(self._api.kernel_info(self.repository, revision=branch, timeout=self._timeout).sha)
         except _http_error() as error:
             if error.response.status_code != 404:
                 raise
         try:
-            self._api.kernel_info(self.repository)
+            self._api.kernel_info(self.repository, timeout=self._timeout)
         except _http_error() as error:
             if error.response.status_code != 404:
                 raise
@@ -184,7 +184,7 @@ class Hub:
         """The type of the repository that has the name, if it is another."""
         for kind in _OTHER_KINDS:
             try:
-                self._api.repo_info(self.repository, repo_type=kind)
+                self._api.repo_info(self.repository, repo_type=kind, timeout=self._timeout)
             except _http_error():
                 continue
             return kind

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from scanbuild.cases.report import left_report
 from scanbuild.errors import CheckFailedError, InputError, LoadError, Problem, ScanbuildError, raise_if_any
 from scanbuild.package.digest import compare_digests, digest_bytes, folder_files
 from scanbuild.package.fetching import FetchError
@@ -15,6 +16,7 @@ from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE, read_metada
 from scanbuild.package.model import Json
 from scanbuild.package.text import decode
 from scanbuild.publishing.card import OWNER, kernel_card
+from scanbuild.publishing.writer import differences, write_folder
 
 CARD_FILE = "README.md"
 TARGET_MARKS = (f"{FOLDER}/{METADATA_FILE}",)
@@ -57,6 +59,14 @@ def check_target(target: Path, root: Path) -> None:
     if foreign:
         message = f"the folder has to be replaced, and holds what publish did not write: {', '.join(foreign[:5])}"
         raise InputError(Problem(message=message, file=str(target), hint="choose another folder with --out"))
+
+
+def lay_out(target: Path, published: Mapping[str, bytes]) -> None:
+    """Make the folder hold these files. One that does, but for the report of a verification there, stays as it is."""
+    report = str(left_report(target / FOLDER))
+    if target.is_dir() and all(item.file == report for item in differences(target, published)):
+        return
+    write_folder(target, published, TARGET_MARKS)
 
 
 def _hub_name(package: Package, folder: Path) -> list[Problem]:

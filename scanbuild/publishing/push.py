@@ -139,7 +139,10 @@ def _with_branch(hub: Repository, branch: str, done: Pushed) -> Remote:
     """What is there once the branch was created."""
     try:
         hub.create_branch(branch)
-        return hub.look(branch)
+        remote = hub.look(branch)
+        if not remote.head:
+            raise HubError(Problem(message=f"{branch} was created, and is not to be seen", rule="hub", stage="own"))
+        return remote
     except ScanbuildError as error:
         made = "the repository was created, and " if done.created else ""
         raise _with(error, f"{made}nothing was published in it") from None

@@ -11,7 +11,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -87,6 +87,8 @@ class LocalHub:
     journal: list[str] = field(default_factory=list)
     agents: set[str] = field(default_factory=set)
     large: str = ""
+    before: dict[str, Callable[[], object]] = field(default_factory=dict)
+    """What happens before a request whose path holds a text."""
     lock: threading.Lock = field(default_factory=threading.Lock)
     address: str = ""
 
@@ -134,6 +136,7 @@ def serving(hub: LocalHub) -> Iterator[LocalHub]:
 class _Handler(BaseHTTPRequestHandler):
     hub: LocalHub
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # an answer goes out in one piece: two would wait for each other's acknowledgement
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -150,16 +153,20 @@ class _Handler(BaseHTTPRequestHandler):
         with self.hub.lock:
             self.hub.journal.append(request)
             self.hub.agents.add(self.headers.get("User-Agent", ""))
-        fault = self.hub.fault_at(request)
+        for text, happen in self.hub.before.items():
+            if text in path:
+                happen()
+        fault, length = self.hub.fault_at(request), int(self.headers.get("Content-Length", 0))
         if fault is not None and fault.action == "drop":
-            self._hang_up(half=self.rfile.read(10) if self.command == "POST" else b"")
+            self.rfile.read(length // 2)
+            self._hang_up(half=b"")
             return
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = self.rfile.read(length)
         try:
             if fault is not None and fault.action == "status":
                 raise _RefusalError(fault.status, fault.said)
             if fault is not None and fault.action == "hang":
-                time.sleep(1.5)
+                time.sleep(3)
             with self.hub.lock:
                 content = self._answer(path, body)
         except _RefusalError as refusal:
