@@ -1,4 +1,4 @@
-"""Every numbered promise of SECURITY.md has its tests: here, in ``test_attacks.py``, or where the room is tested."""
+"""Every numbered promise of SECURITY.md has its tests: in the attacks beside this file, or where the room is tested."""
 
 import ast
 import re
@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ATTACKS = "security/test_attacks.py"
+SERVING = "security/test_attacks_on_serve.py"
 SERVER = "browser/test_server.py"
 
 # Promise -> its tests, as a file below tests/ and names of functions in it.
@@ -128,18 +129,26 @@ TESTS: dict[str, dict[str, list[str]]] = {
         ],
     },
     "S18": {SERVER: ["test_what_strangers_send_is_not_shown_in_the_terminal"]},
-    "S19": {
+    "S19": {SERVING: ["test_serve_answers_to_its_own_names_only"]},
+    "S20": {SERVING: ["test_serve_gives_files_of_its_packages_and_nothing_else", "test_a_served_file_is_inert"]},
+    "S21": {SERVING: ["test_only_the_page_of_serve_begins_tests", "test_no_other_site_can_read_the_page_of_serve"]},
+    "S22": {SERVING: ["test_whatever_a_package_says_is_text_on_the_page_of_serve"]},
+    "S23": {
         "kernel/test_locations.py": [
             "test_a_location_is_refused_before_anything_is_fetched",
             "test_code_of_others_is_opted_into",
             "test_a_package_behind_a_url_obeys_the_loader_s_rules",
         ],
     },
-    "S20": {
+    "S24": {
         "package/test_remote.py": ["test_the_token_goes_to_the_hub_only", "test_a_package_is_loaded_over_http"],
-        ATTACKS: ["test_a_redirect_away_from_the_hub_loses_the_token"],
+        "publishing/test_push_failures.py": ["test_an_address_that_is_no_hub_gets_no_token"],
+        ATTACKS: [
+            "test_a_redirect_away_from_the_hub_loses_the_token",
+            "test_no_token_goes_over_an_open_line_to_another_machine",
+        ],
     },
-    "S21": {
+    "S25": {
         "package/test_remote.py": [
             "test_a_redirect_to_another_scheme_is_refused",
             "test_a_redirect_in_circles_ends",
@@ -148,20 +157,36 @@ TESTS: dict[str, dict[str, list[str]]] = {
             "test_what_is_no_usable_url_is_refused",
         ],
     },
-    "S22": {
+    "S26": {
+        "publishing/test_push_failures.py": [
+            "test_an_unknown_token_is_not_accepted",
+            "test_a_token_that_no_header_can_carry_is_not_shown",
+            "test_a_process_of_its_own_shows_no_token_and_leaves_nothing_at_home",
+            "test_a_fault_of_our_own_shows_no_token_either",
+        ],
+    },
+    "S27": {
+        "publishing/test_push.py": [
+            "test_a_dry_run_needs_no_token_and_writes_nothing",
+            "test_a_verification_without_a_push_leaves_published_folders_as_they_are",
+            "test_sources_with_changes_are_refused_unless_forced",
+            "test_force_pushes_what_was_not_verified_and_warns",
+        ],
+    },
+    "S28": {
         "robustness/test_traps.py": ["test_terminal_codes_of_a_package_do_not_reach_the_terminal"],
         "test_cli.py": ["test_a_package_cannot_steer_the_terminal"],
         "test_verify_command.py": ["test_names_from_a_package_do_not_steer_the_terminal"],
         ATTACKS: ["test_what_steers_a_terminal_is_spelled_out"],
     },
-    "S23": {
+    "S29": {
         "verify/test_reports.py": ["test_annotations_name_file_and_line_and_no_package_can_forge_one"],
         ATTACKS: [
             "test_no_line_of_a_package_is_a_command_to_the_runner",
             "test_what_a_runner_takes_for_a_command_is_spelled_out",
         ],
     },
-    "S24": {
+    "S30": {
         "verify/test_reports.py": [
             "test_the_page_needs_nothing_else_and_runs_nothing_of_a_package",
             "test_junit_counts_what_failed_and_holds_what_xml_can_hold",
@@ -171,7 +196,7 @@ TESTS: dict[str, dict[str, list[str]]] = {
             "test_names_from_a_package_cannot_become_markup",
         ],
     },
-    "S25": {
+    "S31": {
         "publishing/test_card.py": [
             "test_no_text_of_a_manifest_breaks_out_of_its_place",
             "test_no_licence_adds_a_line_to_the_front_matter",
@@ -179,29 +204,29 @@ TESTS: dict[str, dict[str, list[str]]] = {
         ],
         "publishing/test_markdown.py": ["test_html_is_shown_and_not_obeyed"],
     },
-    "S26": {ATTACKS: ["test_no_name_of_a_model_becomes_code"]},
-    "S27": {
+    "S32": {ATTACKS: ["test_no_name_of_a_model_becomes_code"]},
+    "S33": {
         "lowering/front/test_model.py": [
             "test_external_data_from_elsewhere_is_refused",
             "test_a_constant_in_a_function_is_read_from_nowhere_else_either",
         ],
         ATTACKS: ["test_external_data_through_a_link_is_refused"],
     },
-    "S28": {
+    "S34": {
         "lowering/front/test_model.py": [
             "test_what_is_no_model_is_refused",
             "test_a_model_cut_off_anywhere_is_refused_or_read_and_nothing_else",
         ],
     },
-    "S29": {"docs/test_workflows.py": ["test_no_input_becomes_part_of_a_script"]},
-    "S30": {
+    "S35": {"docs/test_workflows.py": ["test_no_input_becomes_part_of_a_script"]},
+    "S36": {
         "docs/test_workflows.py": [
             "test_permissions_are_the_least",
             "test_every_action_has_a_fixed_version",
             "test_there_is_no_secret_in_a_workflow",
         ],
     },
-    "S31": {"docs/test_wheel.py": ["test_two_builds_give_the_same_bytes", "test_only_files_that_git_knows_are_packed"]},
+    "S37": {"docs/test_wheel.py": ["test_two_builds_give_the_same_bytes", "test_only_files_that_git_knows_are_packed"]},
 }
 
 
@@ -247,5 +272,6 @@ def checks_something(function: ast.FunctionDef) -> bool:
 
 
 def test_every_test_of_attacks_belongs_to_a_promise():
-    listed = {name for files in TESTS.values() for name in files.get(ATTACKS, [])}
-    assert listed == set(functions_of(ATTACKS))
+    for file in (ATTACKS, SERVING):
+        listed = {name for files in TESTS.values() for name in files.get(file, [])}
+        assert listed == set(functions_of(file))
