@@ -12,6 +12,7 @@ from typing import IO, Final
 from scanbuild.package.fetching import MAX_BYTES, FetchError
 from scanbuild.package.load import HUB
 
+LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 _KEPT: Final = "%/:?#[]@!$&'()*+,;=~"
 _CHUNK: Final = 2**16
 _WEB: Final = re.compile("https?:", re.IGNORECASE)
@@ -73,10 +74,13 @@ class UrlFetch:
 def bearer(url: str, token: str | None, hub: str = HUB) -> dict[str, str]:
     """The header that carries the token, if the URL is one that gets it. An empty token is a token.
 
-    FetchError for a token that no header can carry, in words of our own: those of the HTTP client would show it.
+    FetchError for a token that no header can carry, in words of our own: those of the HTTP client would show it; and
+    for one that anybody on the way could read.
     """
     if token is None or not url.startswith(hub):
         return {}
+    if urllib.parse.urlsplit(url).scheme != "https" and urllib.parse.urlsplit(url).hostname not in LOOPBACK:
+        raise FetchError(f"{url} cannot be asked: the token would go there without encryption")
     if not is_sendable(token):
         raise FetchError(f"{url} cannot be asked: the token holds characters that no token has")
     return {"Authorization": f"Bearer {token}"}
