@@ -73,7 +73,7 @@ def snippet(
     lines = [
         'import { getKernel } from "@huggingface/kernels";',
         "",
-        f"const kernel = await getKernel({json.dumps(location)}, {_object(options_of_loading)});",
+        *_loading(location, options_of_loading),
         (f"const {{ {', '.join(map(_binding, results))} }} = " if results else "") + "await kernel({",
         *(f"  {name}: {_tensor(dtype, shape)}," for name, (dtype, shape) in sample.inputs.items()),
         "}, {" if options else "});",
@@ -81,6 +81,15 @@ def snippet(
         *(["});"] if options else []),
     ]
     return "\n".join(lines)
+
+
+def _loading(location: str, options: Mapping[str, Json]) -> list[str]:
+    """The lines that load a kernel: one, unless it has more to say than fits."""
+    line = f"const kernel = await getKernel({json.dumps(location)}, {_object(options)});"
+    if len(options) < 3:
+        return [line]
+    members = (f"  {name}: {json.dumps(value)}," for name, value in options.items())
+    return [f"const kernel = await getKernel({json.dumps(location)}, {{", *members, "});"]
 
 
 def _sample_of(manifest: Manifest, case: Mapping[str, Json]) -> SampleCall | None:

@@ -68,13 +68,13 @@ class Asset:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Tests:
+class TrialPath:
     """Tests in the browser: begin them, or with ``trial`` talk to those that run."""
 
     trial: str = ""
 
 
-Wanted: TypeAlias = IndexPage | CardPage | PlainFile | HubFile | ViewPage | Asset | Tests
+Wanted: TypeAlias = IndexPage | CardPage | PlainFile | HubFile | ViewPage | Asset | TrialPath
 
 
 def wanted(raw_path: str) -> Wanted | None:
@@ -102,9 +102,9 @@ def wanted(raw_path: str) -> Wanted | None:
 def _own(rest: list[str]) -> Wanted | None:
     match rest:
         case ["tests"]:
-            return Tests()
+            return TrialPath()
         case ["tests", trial, "socket"]:
-            return Tests(trial=trial)
+            return TrialPath(trial=trial)
         case ["view", package, *file] if is_package_path("/".join(file)):
             return ViewPage(package=package, file="/".join(file))
         case _:

@@ -24,7 +24,7 @@ from scanbuild.serving.paths import (
     HubFile,
     IndexPage,
     PlainFile,
-    Tests,
+    TrialPath,
     ViewPage,
     Wanted,
     wanted,
@@ -45,7 +45,7 @@ _MOST_PROBLEMS: Final = 20
 
 
 class PackageServer:
-    """Serves the packages of a shelf. Use it in a ``with``, or start and close it."""
+    """Serves the packages of a shelf, once it is started. Use it in a ``with``, which closes it."""
 
     def __init__(self, shelf: Shelf, settings: ServeSettings) -> None:
         self.token = new_token()
@@ -56,7 +56,6 @@ class PackageServer:
         self._trials = Trials(self._listener.do, settings.notice)
 
     def __enter__(self) -> Self:
-        self.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -100,7 +99,7 @@ class PackageServer:
         what = wanted(request.raw_path)
         if isinstance(what, PlainFile | HubFile):
             return await self._file(request, what)
-        if isinstance(what, Tests):
+        if isinstance(what, TrialPath):
             return await self._talk(request, what.trial) if what.trial else await self._begin(request)
         if request.method not in ("GET", "HEAD"):
             return _refusal(405, "Only GET and HEAD are answered here.\n", Allow="GET, HEAD")
