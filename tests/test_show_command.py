@@ -551,3 +551,22 @@ def test_help_has_examples_and_exit_statuses():
     text = shown("--help")
     assert "scanbuild show . --case by_hand_forward_3x1 --all-devices" in text
     assert "Exit status:" in text
+
+
+def documented():
+    """The commands in the pages about show, with the lines that they are said to print; None stands for some others."""
+    page = (data_folder("templates").parent / "docs" / "show.md").read_text(encoding="utf-8")
+    for block in page.split("```console\n")[1:]:
+        command, *lines = block.partition("```")[0].splitlines()
+        yield command, [None if line == "..." else line for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("command", "lines"), list(documented()), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_what_the_page_says_is_printed(command, lines):
+    folder = str(data_folder("templates"))
+    arguments = command.removeprefix("$ scanbuild show ").replace("templates/", f"{folder}/").split()
+    said = iter(shown(*arguments).splitlines())
+    for line in lines:
+        assert line is None or line in said, f"{line!r} is not printed, or not there"
