@@ -108,8 +108,7 @@ def describe(
     manifest: Manifest, metadata: Mapping[str, Json], files: Iterable[str], test: Json, owner: str = OWNER
 ) -> Card:
     """The content of the card."""
-    cases = test.get("cases") if isinstance(test, dict) else None
-    sample = sample_from_cases(manifest, [case for case in cases or [] if isinstance(case, dict)])
+    sample = sample_from_cases(manifest, cases_in(test))
     version, license_id = metadata.get("version"), metadata.get("license")
     number = version if type(version) is int else 1
     listed = [path for path in files if not path.startswith("rendered/")]
@@ -134,6 +133,12 @@ def describe(
         snippet=snippet(manifest, f"{owner}/{manifest.op_id}", number, sample, trusted=owner == OWNER),
         snippet_note=_note({dtype for dtype, _ in sample.inputs.values()}),
     )
+
+
+def cases_in(test: Json) -> list[dict[str, Json]]:
+    """The cases in a ``test.json`` that nobody has checked."""
+    cases = test.get("cases") if isinstance(test, dict) else None
+    return [case for case in cases if isinstance(case, dict)] if isinstance(cases, list) else []
 
 
 @cache

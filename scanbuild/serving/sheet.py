@@ -7,13 +7,14 @@ from typing import Final
 
 from scanbuild.cases.casefile import read_tests
 from scanbuild.errors import Problem, ScanbuildError
+from scanbuild.package.fetching import FetchError
 from scanbuild.package.jsonfile import parse_json
 from scanbuild.package.load import TRUSTED_PUBLISHER
 from scanbuild.package.loaded import Package
 from scanbuild.package.model import Json, Requires, Variant
 from scanbuild.package.source import TEST_FILE
 from scanbuild.package.text import decode
-from scanbuild.publishing.card import ROLES, Card, describe
+from scanbuild.publishing.card import ROLES, Card, cases_in, describe
 from scanbuild.publishing.snippet import sample_from_cases, snippet
 from scanbuild.serving.prose import anchor
 from scanbuild.serving.shelf import Place, Stock
@@ -82,11 +83,18 @@ class Sheet:
 
 
 def make_sheet(place: Place, origin: str) -> Sheet:
-    """The card of a package as it is now."""
+    """The card of a package as it is now. Whatever keeps it from being made is told on it: the others are shown."""
     stock = place.read()
     if stock.package is None:
         return _sheet(place, stock, origin, problems=stock.problems)
-    package = stock.package
+    try:
+        return _whole_sheet(place, stock, stock.package, origin)
+    except Exception as error:
+        message = f"scanbuild cannot show this package, which is its own fault: {type(error).__name__}: {error}"
+        return _sheet(place, stock, origin, problems=(Problem(message=message),))
+
+
+def _whole_sheet(place: Place, stock: Stock, package: Package, origin: str) -> Sheet:
     test, cases, case_problems = _tests(place)
     listed = _rows(place, sorted(stock.files, key=_order))
     url = f"{origin}/{place.path}"
@@ -128,6 +136,8 @@ def _tests(place: Place) -> tuple[Json, int, tuple[Problem, ...]]:
         text = decode(place.content(TEST_FILE))
         test = parse_json(text, TEST_FILE)
         return test, len(read_tests(text, TEST_FILE, foreign=True).cases), ()
+    except FetchError as error:
+        return test, 0, (Problem(message=f"cannot read the file: {error}", file=TEST_FILE),)
     except ScanbuildError as error:
         return test, 0, error.problems
 
@@ -198,9 +208,7 @@ def _size(place: Place, path: str) -> str:
 
 
 def _script(package: Package, stock: Stock, url: str, test: Json) -> str:
-    cases = test.get("cases") if isinstance(test, dict) else None
-    some = [case for case in cases if isinstance(case, dict)] if isinstance(cases, list) else []
-    sample = sample_from_cases(package.manifest, some)
+    sample = sample_from_cases(package.manifest, cases_in(test))
     return snippet(package.manifest, url, stock.title.version, sample, trusted=False, expect_op_id=True)
 
 
