@@ -21,6 +21,9 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = DOCS / "commands"
 WIDTH = 120
+# Blanks; what is quoted, if that is more than a word; a word, in which a placeholder such as <op id> may have blanks.
+_WORDS = re.compile(r" +|pip install '[^']*'|'[^' ]+ [^']+'[,.;:)]*(?= |$)|(?:<[^<>]*>|[^ ])+")
+_QUOTED = re.compile(r"'([^' ]+ [^']+)'([,.;:)]*)")
 # What an option says of a default that click does not know, in the form that click gives to those it does.
 _DEFAULT = re.compile(r" +\[default: ([^\]]*)\]")
 MARK = "<!-- Written by tools/command_pages.py (make docs). Change the help of the command instead. -->"
@@ -154,10 +157,14 @@ def _bounds(option: click.Option) -> str:
 
 def _escaped(text: str) -> str:
     """The text so that Markdown shows it as it is. Words with signs that mean something there become code."""
-    return " ".join(_escaped_word(word) for word in text.split(" "))
+    return "".join(_escaped_word(word) for word in _WORDS.findall(text))
 
 
 def _escaped_word(word: str) -> str:
+    if word.startswith("pip "):
+        return f"`{word}`"
+    if quoted := _QUOTED.fullmatch(word):
+        return f"`{quoted[1]}`{quoted[2]}"
     core = word.strip("(),;:.\"'") or word
     if not re.search(r"[*_<>|`\[\]{}#]|^--?[a-z]|/$", core):
         return word

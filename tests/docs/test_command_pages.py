@@ -29,7 +29,7 @@ def test_a_page_shows_examples_and_every_option(name: str):
 @click.option("--way", type=click.Choice(["up", "down"]), help="Up|down.")
 @click.option("--secret", hidden=True)
 def sample(**_values: object) -> None:
-    """Do it with <care>.
+    """Do it with <care and love>, as 'scanbuild check' does: pip install 'scanbuild[care]'.
 
     \b
     Examples:
@@ -40,7 +40,7 @@ def sample(**_values: object) -> None:
 def test_what_means_something_in_markdown_is_told_as_code():
     page = command_page("sample", sample)
     assert "    scanbuild sample [OPTIONS] PLACE\n" in page
-    assert "Do it with `<care>`." in page
+    assert "Do it with `<care and love>`, as `scanbuild check` does: `pip install 'scanbuild[care]'`." in page
     assert "## Examples\n\n    scanbuild sample *\n" in page
     assert "| `--seed` `INTEGER` | Where `*it*` starts. Default: `0`. At least 0. |" in page
     assert "| `--way` `up / down` | `Up\\|down`. |" in page

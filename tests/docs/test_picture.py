@@ -58,3 +58,10 @@ def test_a_run_gives_this_very_picture():
         [sys.executable, "-m", "tools.picture", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, f"{done.stdout}{done.stderr}\nrun `make picture`, look at it, and commit it"
+
+
+def test_the_picture_of_the_house_has_every_room():
+    drawing = ElementTree.fromstring((ROOT / "docs" / "house.svg").read_text(encoding="utf-8"))
+    words = set(re.findall(r"\w+", " ".join(drawing.itertext())))
+    rooms = {path.name for path in (ROOT / "scanbuild").iterdir() if (path / "__init__.py").is_file()}
+    assert rooms <= words, "draw the room into docs/house.svg"
