@@ -101,7 +101,8 @@ def verify(console: Console, /, **options: Any) -> int:
     (Runtime, on the CPU). A reference.py is code: it is run only for a package that was rendered on this machine by
     you, or from a folder that you name with --source.
 
-    Ctrl-C ends a run; the reports then hold what had been done. In GitHub Actions, failures become annotations.
+    Beside a package in build/webgpu/, the report is left as build/verify-report.json, where publish --push looks for
+    it. Ctrl-C ends a run; the reports then hold what had been done. In GitHub Actions, failures become annotations.
 
     \b
     Examples:

@@ -15,7 +15,7 @@ from scanbuild.package.fetching import FetchError
 from scanbuild.package.load import FOLDER, LoadOptions, load_package, package_from_files, package_url
 from scanbuild.package.loaded import Package
 from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE
-from scanbuild.publishing.contract import Change, breaking_changes
+from scanbuild.publishing.contract import Change, contract_changes
 from scanbuild.publishing.hub import HubError, Remote, RemoteFile
 
 FileChange = Literal["new", "changed", "same"]
@@ -107,9 +107,9 @@ def contract_refusals(hub: Repository, plan: PushPlan, package: Package) -> tupl
     except LoadError as error:
         message = f"the loader does not take the package that is on {plan.branch}, which will be replaced: {error}"
         return [], [Problem(message=message, rule="hub", severity="warning", stage="own")]
-    number = int(plan.branch.removeprefix("v"))
-    changes = breaking_changes(old.manifest, package.manifest)
-    return [_breaking(change, plan.branch, number) for change in changes], []
+    changes = contract_changes(old.manifest, package.manifest)
+    breaking = [_breaking(change, plan.branch) for change in changes if change.kind == "breaking"]
+    return breaking, [_doubtful(change, plan.branch) for change in changes if change.kind == "unknown"]
 
 
 def push(hub: Repository, plan: PushPlan, package: Package) -> Pushed:
@@ -182,6 +182,7 @@ def _read_back(hub: Repository, plan: PushPlan) -> None:
     try:
         read = hub.read(plan.branch, tuple(plan.files))
     except HubError as error:
+        _raise_if_left_out(hub, plan)
         raise _with(error, "the commit is there; what the loader gets of it was not checked: push again") from None
     differing = [name for name, data in plan.files.items() if digest_bytes(read[name]) != digest_bytes(data)]
     if differing:
@@ -198,17 +199,40 @@ def _read_back(hub: Repository, plan: PushPlan) -> None:
     load_package(hub.repository, LoadOptions(version=version, trust_remote_code=True, templates="all"), fetch)
 
 
+def _raise_if_left_out(hub: Repository, plan: PushPlan) -> None:
+    """HubError if the branch lacks files that were sent."""
+    try:
+        now = replace(plan, remote=hub.look(plan.branch))
+    except ScanbuildError:
+        return
+    missing = [name for name, change in now.changes.items() if change == "new"]
+    if missing:
+        more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+        message = f"the Hub took the commit without {', '.join(missing[:_NAMED])}{more}"
+        hint = "a .gitignore in the repository may leave them out: remove it there"
+        raise HubError(Problem(message=message, rule="read-back", stage="own", hint=hint))
+
+
 def _differs(name: str, sent: bytes, got: bytes, hint: str) -> Problem:
     message = f"the Hub gives another {name} than was sent: digest {digest_bytes(got)}, not {digest_bytes(sent)}"
     return Problem(message=message, rule="read-back", stage="own", hint=hint)
 
 
-def _breaking(change: Change, branch: str, number: int) -> Problem:
-    message = f"{branch} is published with another contract: {change}"
-    hint = f'raise "version" to {number + 1} in publish.json, and render and verify again'
-    return Problem(
-        message=message, rule="contract", file=MANIFEST_FILE, path=change.new_path or "", stage="own", hint=hint
-    )
+def _breaking(change: Change, branch: str) -> Problem:
+    message = f"{branch} is published with another contract, whose callers this breaks: {change}"
+    number = int(branch.removeprefix("v")) + 1
+    hint = f'raise "version" to {number} in publish.json, and render and verify again'
+    return _of_contract(change, message, hint)
+
+
+def _doubtful(change: Change, branch: str) -> Problem:
+    message = f"callers of what is published as {branch} may notice: {change}"
+    return replace(_of_contract(change, message, "scanbuild diff may tell more"), severity="warning")
+
+
+def _of_contract(change: Change, message: str, hint: str) -> Problem:
+    path = change.new_path or ""
+    return Problem(message=message, rule="contract", file=MANIFEST_FILE, path=path, stage="own", hint=hint)
 
 
 def _with(error: ScanbuildError, outcome: str) -> ScanbuildError:

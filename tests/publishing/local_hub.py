@@ -237,7 +237,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._may_write(name, token)
         if what == "preupload":
             files = json.loads(body)["files"]
-            return {"files": [{"path": i["path"], "uploadMode": "regular", "shouldIgnore": False} for i in files]}
+            ignored = commit.files.get(".gitignore", b"\n").decode().splitlines()[0]
+            return {"files": [_upload(item["path"], ignored) for item in files]}
         if what == "commit":
             return self._commit(repository, revision, commit, [json.loads(line) for line in body.splitlines()])
         return {"id": name, "sha": commit.oid, "private": False}
@@ -289,6 +290,10 @@ class _Handler(BaseHTTPRequestHandler):
         if commit is None or name not in commit.files:
             raise _RefusalError(404, "Entry not found", "EntryNotFound")
         return commit.files[name]
+
+
+def _upload(name: str, ignored: str) -> dict[str, Any]:
+    return {"path": name, "uploadMode": "regular", "shouldIgnore": bool(ignored) and ignored in name}
 
 
 def _entry(name: str, data: bytes, large: str) -> dict[str, Any]:

@@ -118,7 +118,10 @@ def test_a_contract_that_breaks_callers_is_refused_with_the_list_and_the_way_out
     for arguments in ([], ["--force"]):
         result = push(*arguments)
         assert result.exit_code == 1
-        assert "v1 is published with another contract" in result.stderr and "int32" in result.stderr
+        assert (
+            "v1 is published with another contract, whose callers this breaks" in result.stderr
+            and "int32" in result.stderr
+        )
         assert 'raise "version" to 2 in publish.json' in result.stderr
         assert hub.kernel(REPOSITORY).branches["v1"] == before
     rebuilt(tmp_path, {"Twice/manifest.json": other, "Twice/publish.json": {"version": 2}})
@@ -128,6 +131,13 @@ def test_a_contract_that_breaks_callers_is_refused_with_the_list_and_the_way_out
     good_push("--force")
     assert hub.kernel(REPOSITORY).branches["v1"] == before
     assert V2 in hub.kernel(REPOSITORY).branches
+
+
+def test_a_change_of_the_contract_that_callers_may_notice_is_warned_of(tmp_path, hub, package):
+    good_push()
+    rebuilt(tmp_path, {"Twice/manifest.json": manifest(sinceVersion=7)})
+    result = push()
+    assert (result.exit_code, "callers of what is published as v1 may notice" in result.stderr) == (0, True)
 
 
 def test_what_no_loader_takes_is_replaced_with_a_warning(package, hub):

@@ -172,6 +172,13 @@ def test_bytes_that_come_back_otherwise_are_told_by_name_and_digest(package, hub
     assert published(hub)
 
 
+def test_files_that_the_repository_ignores_are_named(package, hub):
+    hub.create("kernel", REPOSITORY).add("v1", {".gitignore": b"bench.json\n"})
+    result = push()
+    assert (result.exit_code, "took the commit without build/webgpu/bench.json" in result.stderr) == (1, True)
+    assert ".gitignore" in result.stderr
+
+
 @pytest.mark.parametrize("kind", ["model", "dataset", "space"])
 def test_a_repository_of_another_type_is_named(package, hub, kind):
     hub.create(kind, REPOSITORY)
