@@ -138,7 +138,11 @@ def _push(
     Refusals(failed=tuple(problems)).raise_if_any()
     lay_out(target, published)
     console.detail(f"laid out in {target}")
-    done = push(hub, plan, package)
+    try:
+        done = push(hub, plan, package)
+    except KeyboardInterrupt:
+        console.problems([_note("whether anything was published is not known: push again to find out", "warning")])
+        raise
     _tell(console, options.repository, plan, done)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 from scanbuild.cases.casefile import read_tests
-from scanbuild.cases.report import left_report
+from scanbuild.cases.report import REPORT_FILE, left_report
 from scanbuild.errors import InputError, Problem
 from scanbuild.package.digest import digest_bytes
 from scanbuild.package.jsonfile import parse_json
@@ -27,8 +27,14 @@ _MALFORMED: Final = (KeyError, TypeError, AttributeError, ValueError)
 
 
 def report_of(folder: Path, chosen: Path | None) -> Path | None:
-    """The report to go by: the one chosen, else what the last ``verify`` left beside the package's folder."""
-    return chosen if chosen is not None else left_report(folder)
+    """The report to go by: the one chosen, else what the last ``verify`` left beside the package, else in ``build/``.
+
+    The last is for copies of a package: a published folder, for one.
+    """
+    if chosen is not None:
+        return chosen
+    beside, common = left_report(folder), Path("build", REPORT_FILE)
+    return common if common.is_file() and (beside is None or not beside.is_file()) else beside
 
 
 def unverified(folder: Path, files: Mapping[str, bytes], chosen: Path | None) -> list[Problem]:

@@ -172,6 +172,17 @@ def test_bytes_that_come_back_otherwise_are_told_by_name_and_digest(package, hub
     assert published(hub)
 
 
+def test_an_interruption_leaves_nobody_in_doubt_about_what_to_do(package, hub, monkeypatch):
+    hub.create("kernel", REPOSITORY)
+
+    def interrupted(*_: object, **__: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("scanbuild.publishing.hub.Hub.commit", interrupted)
+    result = run("publish", "--push", REPOSITORY)
+    assert (result.exit_code, "push again to find out" in result.stderr) == (130, True)
+
+
 def test_files_that_the_repository_ignores_are_named(package, hub):
     hub.create("kernel", REPOSITORY).add("v1", {".gitignore": b"bench.json\n"})
     result = push()

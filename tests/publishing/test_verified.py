@@ -187,12 +187,16 @@ def test_a_report_that_is_not_there_is_wrong_usage(package, hub: LocalHub):
     assert push("--verified", "nowhere.json").exit_code == 2
 
 
+def test_a_copy_of_a_package_goes_by_the_report_in_build(package, hub: LocalHub):
+    assert run("publish").exit_code == 0
+    good_push("dist/org.example.Twice")
+
+
 def test_a_package_elsewhere_has_no_report_of_its_own(tmp_path, package, hub: LocalHub):
-    elsewhere = package.rename(tmp_path / "bare")
-    result = run("publish", elsewhere, "--push", "acme/org.example.Twice")
+    elsewhere, report = package.rename(tmp_path / "bare"), REPORT.rename(tmp_path / "report.json")
+    result = push(elsewhere)
     assert (result.exit_code, f"run scanbuild verify {elsewhere}" in result.stderr) == (1, True)
-    result = run("publish", elsewhere, "--push", "acme/org.example.Twice", "--verified", REPORT)
-    assert result.exit_code == 0
+    good_push(elsewhere, "--verified", report)
 
 
 def test_a_package_without_cases_was_not_verified(tmp_path, hub: LocalHub):
