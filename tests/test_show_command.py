@@ -377,6 +377,18 @@ def test_all_wrong_options_are_told_at_once_with_suggestions():
         assert words in said
 
 
+def test_scalars_that_are_required_are_asked_for_together(package):
+    edit(package, lambda m: m["args"].update(limit={"kind": "u32"}, other={"kind": "f32"}))
+    edit(package, lambda m: m["attributes"]["mode"].pop("default"))
+    edit(package, lambda m: m["attributeConstraints"]["mode"].update(required=True))
+    for name in ("test.json", "bench.json"):
+        edit(package, lambda t: t.update(cases=[]), name)
+    said = refused(package, "--shapes", "x=2x3")
+    assert "--arg limit=VALUE --arg other=VALUE" in said
+    assert "--attr mode=VALUE" in said
+    assert "--shapes x=2x3 --attr mode=VALUE --arg limit=VALUE --arg other=VALUE" in shown(package)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

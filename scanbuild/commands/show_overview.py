@@ -195,9 +195,12 @@ def _closing(sheet: Sheet, subject: Subject, cases: CasesOf, device: str) -> Non
             sheet.line(f"Refused there: {listing(refused)}", indent=2)
     example = f"--case {subject.cases[0].case.name}" if subject.cases else _shapes_example(subject.manifest)
     sheet.line("To see what happens in a call:", indent=2)
-    sheet.line(f"scanbuild show {subject.location} {example}", indent=4)
+    sheet.verbatim(f"scanbuild show {subject.location} {example}", indent=4)
 
 
 def _shapes_example(manifest: Manifest) -> str:
-    names = [name for name, port in manifest.inputs.items() if not port.optional]
-    return f"--shapes {','.join(f'{name}=2x3' for name in names)}"
+    names = [name for name, port in manifest.inputs.items() if not port.optional] or list(manifest.inputs)[:1]
+    words = [f"--shapes {','.join(f'{name}=2x3' for name in names)}"] if names else []
+    words += [f"--attr {name}=VALUE" for name, item in manifest.attributes.items() if item.required]
+    words += [f"--arg {name}=VALUE" for name, item in manifest.args.items() if item.required]
+    return " ".join(words)

@@ -35,9 +35,9 @@ def present_passes(sheet: Sheet, explanation: CallExplanation, *, detailed: bool
 
 
 def _pass(sheet: Sheet, number: int, item: PassDetail, explanation: CallExplanation, *, detailed: bool) -> None:
-    rounds = f", {counted(item.rounds, 'round')}" if item.rounds > 1 or item.first != item.id else ""
+    rounds = f", {counted(item.rounds, 'round')} of {item.group}" if item.group else ""
     sheet.heading(f"Pass {number} of {len(explanation.passes)}: {item.id}, {item.shader}{rounds}")
-    if item.first != item.id:
+    if item.group:
         sheet.line(f"what is told is of {item.first}, the first round that runs", indent=2)
     if item.skipped:
         some = f"{item.rounds - item.executed} of {counted(item.rounds, 'round')} " if item.executed else ""
@@ -72,13 +72,16 @@ def _dispatch_text(item: PassDetail) -> str:
     sizes = ", ".join(map(_size_text, written))
     if not item.grids:
         return sizes
-    grids = [
-        f"{' x '.join(map(str, grid))}" + (f" ({counted(rounds, 'round')})" if len(item.grids) > 1 else "")
-        for grid, rounds in item.grids[:_MOST_GRIDS]
-    ]
-    more = f" and {len(item.grids) - _MOST_GRIDS} more" if len(item.grids) > _MOST_GRIDS else ""
+    sizes_told = [" x ".join(map(str, grid)) for grid, _ in item.grids]
+    if len(item.grids) > _MOST_GRIDS:
+        grids = f"from {sizes_told[0]} in the first round to {sizes_told[-1]}, {len(item.grids)} different ones"
+    elif len(item.grids) > 1:
+        rounds = (counted(count, "round") for _, count in item.grids)
+        grids = ", ".join(f"{size} ({count})" for size, count in zip(sizes_told, rounds, strict=True))
+    else:
+        grids = sizes_told[0]
     folded = ", folded at 65535 workgroups an axis" if item.folded else ""
-    return f"{sizes} -> grid {', '.join(grids)}{more}{folded}"
+    return f"{sizes} -> grid {grids}{folded}"
 
 
 def _size_text(size: Size) -> str:

@@ -228,6 +228,7 @@ def _derives(items: Sequence[Derived]) -> list[Report]:
 def _pass(item: PassDetail) -> Report:
     return {
         "id": item.id,
+        "group": item.group or None,
         "first": item.first,
         "shader": item.shader,
         "rounds": item.rounds,

@@ -110,6 +110,7 @@ class RequestReader:
                 described += ", changed" if changed else ""
         else:
             self._check_required(shapes)
+            self._check_scalars(attrs, args)
         tensors, assumed = self._tensors(base, shapes, dtypes)
         request = Request(
             inputs=tensors,
@@ -226,6 +227,17 @@ class RequestReader:
         if missing:
             example = ",".join(f"{name}=2x3" for name in missing)
             self._fail(f"the call lacks {listing(missing)}", f"give shapes: --shapes {example}")
+
+    def _check_scalars(self, attrs: Mapping[str, Json], args: Mapping[str, Json]) -> None:
+        """The loader would name only the first that is missing."""
+        required = {
+            "--attr": [name for name, item in self.manifest.attributes.items() if item.required and name not in attrs],
+            "--arg": [name for name, item in self.manifest.args.items() if item.required and name not in args],
+        }
+        for option, names in required.items():
+            if names and not any(option in problem.message for problem in self.problems):
+                hint = " ".join(f"{option} {name}=VALUE" for name in names)
+                self._fail(f"the call lacks {listing(names)}", hint)
 
     def _tensors(
         self, base: Request, shapes: Mapping[str, _Shape], dtypes: Mapping[str, str]

@@ -71,6 +71,10 @@ class Sheet:
         for line in text.strip().splitlines():
             self.line((line.strip(), style), indent=indent, hang=0)
 
+    def verbatim(self, text: str, *, indent: int) -> None:
+        """A line to be copied: it is not folded, however long it is."""
+        self._print(styled(" " * indent, text), soft_wrap=True)
+
     def columns(self, rows: Iterable[Sequence[str | Styled]], *, indent: int = 2, right: Sequence[int] = ()) -> None:
         """Rows in columns; the last column is folded, those named in ``right`` are flushed right."""
         from rich.padding import Padding
@@ -102,15 +106,15 @@ class Sheet:
     def _is_narrow(self, cells: Sequence[Sequence["Text"]], index: int) -> bool:
         return max((len(row[index]) for row in cells if index < len(row)), default=0) <= self.width // 2
 
-    def _print(self, item: Any) -> None:
+    def _print(self, item: Any, *, soft_wrap: bool = False) -> None:
         self._begun = True
         if self._quiet:
             return
         if self._output.is_terminal:
-            self._output.print(item)
+            self._output.print(item, soft_wrap=soft_wrap)
             return
         with self._output.capture() as captured:
-            self._output.print(item)
+            self._output.print(item, soft_wrap=soft_wrap)
         for line in captured.get().splitlines():  # columns are filled up with blanks
             sys.stdout.write(f"{line.rstrip()}\n")
 

@@ -20,6 +20,7 @@ Grid = tuple[int, int, int]
 
 _FORMATS: Final = {"u32": "<I", "i32": "<i", "f32": "<f"}
 _WORKGROUP: Final = re.compile(r"@\s*workgroup_size\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.ASCII)
+_INDEX: Final = re.compile(r"\[\d+\](?=\.)")
 _NUMBER: Final = re.compile(r"(\d+)[iu]?\Z", re.ASCII)
 
 
@@ -68,11 +69,14 @@ class BindingDetail:
 class PassDetail:
     """A pass as written, with all its rounds. What is told but for counts and grids is of the first round that runs.
 
-    ``grids`` counts the rounds of each grid. ``folded`` tells that more than 65535 workgroups became two axes.
-    ``skipped`` says why rounds do not run, "" if all do. ``texts`` are the different shaders of its rounds.
+    ``group`` names the repeat groups around it, outermost first, with dots between them; "" for none. Its rounds take
+    turns with those of the other passes there. ``grids`` counts the rounds of each grid. ``folded`` tells that more
+    than 65535 workgroups became two axes. ``skipped`` says why rounds do not run, "" if all do. ``texts`` are the
+    different shaders of its rounds.
     """
 
     id: str
+    group: str
     first: str
     shader: str
     rounds: int
@@ -128,6 +132,7 @@ def _detail(
     moved = [run.bytes_moved for run in runs if run.bytes_moved is not None]
     return PassDetail(
         id=item.id,
+        group=_INDEX.sub("", shown.id.removesuffix(item.id)).rstrip("."),
         first=shown.id,
         shader=item.shader,
         rounds=len(instances),
@@ -237,7 +242,10 @@ def workgroup_size(wgsl: str) -> str:
     if match is None:
         return ""
     sizes = [part.strip() for part in match[1].split(",") if part.strip()]
-    return " x ".join(_constant(size, bare) for size in sizes)
+    found = [_constant(size, bare) for size in sizes]
+    while len(found) > 1 and found[-1] == "1":
+        found.pop()
+    return " x ".join(found)
 
 
 def _constant(size: str, bare: str) -> str:
