@@ -149,7 +149,7 @@ class Walk:
                 stderr=subprocess.STDOUT,
                 text=True,
                 check=False,
-                timeout=120,
+                timeout=300,
             )
             self.folder = Path(self.where.read_text().strip())
             wanted = int(block.marks.get("exit", 0)) if index == len(commands) - 1 else 0

@@ -1,10 +1,16 @@
-"""What init writes works at once, for every kind and dtype: it has no warnings, renders, verifies and is published."""
+"""What init writes works at once, for every kind and dtype: it has no warnings, renders, verifies and is published.
+
+Whether float16 is among the dtypes decides what the shaders are; the others only add cases. So the everyday tests look
+at packages without and with it, the long ones at those for each of the other choices.
+"""
 
 import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,46 +24,49 @@ from scanbuild.errors import NoAdapterError
 from scanbuild.gpu import choose_adapter
 from scanbuild.scaffolding.answers import DTYPES, KINDS
 
-WITHOUT_HALVES = tuple(dtype for dtype in DTYPES if dtype != "float16")
-CHOICES = [*((dtype,) for dtype in DTYPES), WITHOUT_HALVES, DTYPES]
-PACKAGES = {f"my.kernels.{kind.title()}_{'_'.join(dtypes)}": (kind, dtypes) for kind in KINDS for dtypes in CHOICES}
-# Whether float16 is among the dtypes decides what the shaders are; the others only add cases, and are run together.
-RUN = [op_id for op_id, (_, dtypes) in PACKAGES.items() if dtypes in (WITHOUT_HALVES, DTYPES)]
+VARIANTS = {"elementwise": 1, "reduction": 2, "scan": 2}
+EVERYDAY = [("float32",), DTYPES]
+OTHERS = [("float16",), ("int32",), ("uint32",), ("float32", "int32", "uint32")]
 
 
-@pytest.fixture(scope="module")
-def work(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder in which every package was begun and rendered, ``<op id>/build/webgpu/`` each."""
+@dataclass(frozen=True)
+class Begun:
+    """A folder in which packages were begun and rendered, ``<op id>/build/webgpu/`` each; their kinds and dtypes."""
 
+    folder: Path
+    packages: Mapping[str, tuple[str, tuple[str, ...]]]
+
+    @cached_property
+    def runs(self) -> list[dict[str, Any]]:
+        """What verify says of the packages, which are run at once."""
+        try:
+            choose_adapter()
+        except NoAdapterError as error:
+            pytest.skip(str(error))
+        options = ["--all-variants", "--require-coverage", "--fuzz", "20", "--json", "report.json"]
+        command = [sys.executable, "-m", "scanbuild", "verify", *self.packages, *options]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        runs: list[dict[str, Any]] = json.loads((self.folder / "report.json").read_text())["runs"]
+        assert [run["package"] for run in runs] == list(self.packages)
+        return runs
+
+
+@pytest.fixture(scope="module", params=[EVERYDAY, pytest.param(OTHERS, marks=pytest.mark.long)], ids=["some", "others"])
+def begun(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Begun]:
     def none(*_: object, **__: object) -> None:
         raise NoAdapterError("none is needed to render")
 
+    made = {f"my.kernels.{kind}_{'_'.join(dtypes)}": (kind, dtypes) for kind in KINDS for dtypes in request.param}
     folder = tmp_path_factory.mktemp("begun")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gpu, "open_engine", none)
         patch.setenv("XDG_STATE_HOME", str(folder / "state"))
         patch.chdir(folder)
-        for op_id, (kind, dtypes) in PACKAGES.items():
+        for op_id, (kind, dtypes) in made.items():
             good("init", op_id, "--like", kind, *(word for dtype in dtypes for word in ("--dtype", dtype)))
             good("render", f"templates/{op_id}", "--root", op_id)
-        yield folder
-
-
-@pytest.fixture(scope="module")
-def runs(work: Path) -> dict[str, Any]:
-    """What verify says of each package, run at once."""
-    try:
-        choose_adapter()
-    except NoAdapterError as error:
-        pytest.skip(str(error))
-    depth = ["--all-variants", "--require-coverage", "--fuzz", "20"]
-    subprocess.run(
-        [sys.executable, "-m", "scanbuild", "verify", *RUN, *depth, "--json", "report.json", "-q"],
-        cwd=work,
-        check=False,
-    )
-    report = json.loads((work / "report.json").read_text())
-    return {run["package"]: run for run in report["runs"]}
+        yield Begun(folder, made)
 
 
 def good(*arguments: str) -> str:
@@ -66,53 +75,43 @@ def good(*arguments: str) -> str:
     return result.output
 
 
-@pytest.mark.parametrize("op_id", PACKAGES)
-def test_check_has_nothing_to_say_of_a_new_package(work, op_id):
-    result = check_path(work / "templates" / op_id)
-    assert list(result.problems) == []
-    assert result.suppressed == 0
+def test_check_has_nothing_to_say_of_a_new_package(begun: Begun):
+    for op_id in begun.packages:
+        result = check_path(begun.folder / "templates" / op_id)
+        assert (list(result.problems), result.suppressed) == ([], 0), op_id
 
 
-@pytest.mark.parametrize("op_id", RUN)
-def test_a_new_package_verifies_in_all_its_variants_and_with_generated_cases(runs, op_id):
-    run = runs[op_id]
-    _, dtypes = PACKAGES[op_id]
-    cases = [case for case in run["cases"] if not case.get("forced")]
-    assert len(cases) >= 8 * len(dtypes)
-    assert {case["status"] for case in run["cases"]} == {"passed"}
-    assert run["generated"] == {"seed": 0, "count": 20, "unjudged": 0, "failures": []}
+def test_a_new_package_verifies_in_all_its_variants_and_with_generated_cases(begun: Begun):
+    for run in begun.runs:
+        kind, dtypes = begun.packages[run["package"]]
+        cases = [case for case in run["cases"] if not case.get("forced")]
+        assert len(cases) >= 8 * len(dtypes)
+        assert {case["status"] for case in run["cases"]} == {"passed"}
+        assert run["generated"] == {"seed": 0, "count": 20, "unjudged": 0, "failures": []}
+        reached = [variant["cases"] for variant in run["variants"].values()]
+        assert len(reached) == VARIANTS[kind] and all(reached)
 
 
-def test_every_variant_of_a_new_package_is_reached_by_its_cases(runs):
-    for run in runs.values():
-        assert all(reached["cases"] for reached in run["variants"].values()), run["package"]
-    assert [len(runs[op_id]["variants"]) for op_id in RUN] == [1, 1, 2, 2, 2, 2]
+def test_a_new_package_is_published(begun: Begun):
+    for op_id in begun.packages:
+        good("publish", op_id)
+        assert (begun.folder / "dist" / op_id / "README.md").is_file()
 
 
-@pytest.mark.parametrize("op_id", PACKAGES)
-def test_a_new_package_is_published(work, op_id):
-    good("publish", op_id)
-    assert (work / "dist" / op_id / "README.md").is_file()
+def test_the_files_of_a_new_package_are_of_their_language_and_keep_no_bracket_of_what_they_were_made_from(begun: Begun):
+    for op_id in begun.packages:
+        for path in (begun.folder / "templates" / op_id).iterdir():
+            text = path.read_text()
+            assert not [bracket for bracket in ("<:", ":>", "<%", "%>", "<#", "#>") if bracket in text], path
+            assert text.endswith("\n")
+            if path.suffix == ".json":
+                json.loads(text)
+            if path.suffix == ".py":
+                compile(text, path.name, "exec", flags=ast.PyCF_ONLY_AST)
 
 
-@pytest.mark.parametrize("op_id", PACKAGES)
-def test_the_files_of_a_new_package_are_of_their_language_and_keep_no_bracket_of_the_templates_they_were_made_from(
-    work, op_id
-):
-    for path in (work / "templates" / op_id).iterdir():
-        text = path.read_text()
-        assert not [bracket for bracket in ("<:", ":>", "<%", "%>", "<#", "#>") if bracket in text], path.name
-        assert text.endswith("\n")
-        if path.suffix == ".json":
-            json.loads(text)
-        if path.suffix == ".py":
-            compile(text, path.name, "exec", flags=ast.PyCF_ONLY_AST)
-
-
-@pytest.mark.parametrize("op_id", PACKAGES)
-def test_each_dtype_has_its_cases_and_no_other_has(work, op_id):
-    _, dtypes = PACKAGES[op_id]
-    tests = json.loads((work / "templates" / op_id / "test.json").read_text())
-    bench = json.loads((work / "templates" / op_id / "bench.json").read_text())
-    for cases in (tests["cases"], bench["cases"]):
-        assert {case["inputs"]["x"]["dtype"] for case in cases} == set(dtypes)
+def test_each_dtype_has_its_cases_and_no_other_has(begun: Begun):
+    for op_id, (_, dtypes) in begun.packages.items():
+        for name in ("test.json", "bench.json"):
+            cases = json.loads((begun.folder / "templates" / op_id / name).read_text())["cases"]
+            assert {case["inputs"]["x"]["dtype"] for case in cases} == set(dtypes)
