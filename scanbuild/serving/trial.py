@@ -91,9 +91,10 @@ class Trial:
                 described = backend.start().described
                 backend.open(OpenPackage(folder=subject.folder, source=subject.source, tasks=len(subject.cases)))
                 for case in subject.cases:
+                    result = backend.run(RunTask(case=case))
                     if self._stopped.is_set() or backend.gone:
                         raise InterruptedError
-                    counts[backend.run(RunTask(case=case)).status] += 1
+                    counts[result.status] += 1
             words = ", ".join(f"{count} {WORDS[status]}" for status, count in counts.items())
             self._notice(f"{subject.op_id}: {words} on {described}")
         except InterruptedError:
