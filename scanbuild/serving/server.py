@@ -45,7 +45,7 @@ _MOST_PROBLEMS: Final = 20
 
 
 class PackageServer:
-    """Serves the packages of a shelf, once it is started. Use it in a ``with``, which closes it."""
+    """Serves the packages of a shelf. Use it in a ``with``, or start and close it."""
 
     def __init__(self, shelf: Shelf, settings: ServeSettings) -> None:
         self.token = new_token()
@@ -56,6 +56,7 @@ class PackageServer:
         self._trials = Trials(self._listener.do, settings.notice)
 
     def __enter__(self) -> Self:
+        self.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -86,8 +87,9 @@ class PackageServer:
         return is_loopback(self._settings.host)
 
     def start(self) -> None:
-        """Listen. InputError if the address or the certificate cannot be used."""
-        self._listener.start()
+        """Listen. InputError if the address or the certificate cannot be used. A second call does nothing."""
+        if not self._listener.is_started:
+            self._listener.start()
 
     def close(self) -> None:
         """End the tests that run, and stop listening. A second call does nothing."""

@@ -53,6 +53,11 @@ class Listener:
         """Whether it speaks https, as browsers want it for WebGPU except on the machine they run on."""
         return self.settings.certificate is not None or not addresses.is_loopback(self.settings.host)
 
+    @property
+    def is_started(self) -> bool:
+        """Whether it listens, or did."""
+        return self._thread.ident is not None
+
     def start(self) -> None:
         """Listen. InputError if the address or the certificate cannot be used."""
         self._thread.start()
