@@ -11,7 +11,7 @@ from typing import Final
 from scanbuild.package.model import ABSENT, Json, Manifest, Port
 from scanbuild.publishing.contract_change import Change, Kind, Spot, canonical, pair, rename, words
 from scanbuild.publishing.contract_meaning import meaning
-from scanbuild.publishing.contract_types import dtype_words, input_spot, output_spot
+from scanbuild.publishing.contract_types import dtype_words, input_spot, is_undecided, output_spot
 
 _ROLES: Final = {
     (True, True): "input and output in one",
@@ -114,29 +114,37 @@ def _output_changes(old: Manifest, new: Manifest) -> Iterator[Change]:
     for name, other in names.renamed.items():
         yield rename("output", output_spot(name), output_spot(other))
     for name in (item for item in names.added if item not in aliased):
-        port = new.outputs[name]
-        if port.optional or port.shape is not ABSENT or name in new.inputs:
-            why = "callers who do not know it are answered as before"
-            yield output_spot(name).added(_port_words(new, port), why, "compatible")
-        else:
-            why = "it has no shape, so a call without a destination for it is refused"
-            yield output_spot(name).added(_port_words(new, port), why, "breaking")
+        yield _output_added(old, new, name)
     for name in names.both:
         before, now = old.outputs[name], new.outputs[name]
         spot = output_spot(name)
-        yield from _output_optionality(spot.member("optional"), before, now)
+        yield from _output_optionality(spot.member("optional"), old, new, name)
         yield from _output_rank(spot.member("rank"), before, now)
         yield from _output_shape(spot.member("shape"), old, new, name)
 
 
-def _output_optionality(spot: Spot, old: Port, new: Port) -> Iterator[Change]:
-    if old.optional == new.optional:
+def _output_added(old: Manifest, new: Manifest, name: str) -> Change:
+    port = new.outputs[name]
+    spot, after = output_spot(name), _port_words(new, port)
+    if not port.optional and port.shape is ABSENT and name not in new.inputs:
+        return spot.added(after, "it has no shape, so a call without a destination for it is refused", "breaking")
+    if not port.optional and is_undecided(old, new, name):
+        return spot.added(
+            after, "nothing tells its dtype, so a call without a destination for it is refused", "breaking"
+        )
+    return spot.added(after, "callers who do not know it are answered as before", "compatible")
+
+
+def _output_optionality(spot: Spot, old: Manifest, new: Manifest, name: str) -> Iterator[Change]:
+    port = new.outputs[name]
+    if old.outputs[name].optional == port.optional:
         return
-    if new.optional:
+    if port.optional:
         why = "a call that does not ask for it no longer gets it"
         yield spot.change("breaking", "always given", "given if asked for", why)
-    elif new.shape is ABSENT:
-        why = "it has no shape, so a call without a destination for it is refused"
+    elif port.shape is ABSENT or is_undecided(old, new, name):
+        what = "shape" if port.shape is ABSENT else "dtype"
+        why = f"nothing tells its {what}, so a call without a destination is refused"
         yield spot.change("breaking", "given if asked for", "always given", why)
     else:
         why = "who asks for it gets it as before"

@@ -57,6 +57,12 @@ def dtype_words(manifest: Manifest, port: Port) -> str:
     return _listed(accepted(manifest, port))
 
 
+def is_undecided(old: Manifest, new: Manifest, name: str) -> bool:
+    """Whether a call of the old contract leaves open of which dtype an output of the new one is."""
+    known = ({port: dtype for port, dtype in call.items() if port in new.inputs} for call in _calls(old))
+    return any(_output_dtype(new, name, call) is None for call in known if _takes(new, call))
+
+
 def _shared_variables(old: Manifest, new: Manifest) -> list[str]:
     """The declared variables that some port has for its dtype in both manifests: one change tells it for all."""
     return [
@@ -130,17 +136,16 @@ def _group(manifest: Manifest, name: str) -> tuple[str, str]:
 
 def _output_changes(old: Manifest, new: Manifest) -> Iterator[Change]:
     """Outputs whose dtype differs for a call that both manifests take."""
-    required = [name for name, port in new.inputs.items() if not port.optional]
-    if any(name not in old.inputs for name in required):
+    if any(name not in old.inputs for name, port in new.inputs.items() if not port.optional):
         return  # no call is taken by both
-    calls = [call for call in _calls(old) if _takes(new, {name: call[name] for name in call if name in new.inputs})]
+    seen = ((call, {name: call[name] for name in call if name in new.inputs}) for call in _calls(old))
+    calls = [(before, after) for before, after in seen if _takes(new, after)]
     for name in (item for item in old.outputs if item in new.outputs):
         spot = output_spot(name).member("dtype")
-        for call in calls:
-            seen = {port: dtype for port, dtype in call.items() if port in new.inputs}
-            before, after = _output_dtype(old, name, call), _output_dtype(new, name, seen)
+        for one, other in calls:
+            before, after = _output_dtype(old, name, one), _output_dtype(new, name, other)
             if before != after:
-                how = ", ".join(f"`{port}` of {dtype}" for port, dtype in call.items())
+                how = ", ".join(f"`{port}` of {dtype}" for port, dtype in one.items())
                 why = f"a call{' with ' + how if how else ''} gets another dtype, or none"
                 yield spot.change("breaking", before or "up to the caller", after or "up to the caller", why)
                 break
@@ -149,13 +154,35 @@ def _output_changes(old: Manifest, new: Manifest) -> Iterator[Change]:
 
 
 def _destination_change(
-    spot: Spot, old: Manifest, new: Manifest, name: str, calls: list[dict[str, str]]
+    spot: Spot, old: Manifest, new: Manifest, name: str, calls: list[tuple[dict[str, str], dict[str, str]]]
 ) -> Iterator[Change]:
-    """A change of the dtypes that a caller may ask of an output, where nothing else tells its dtype."""
+    """A change of the dtypes that the destination for an output may have, or stands for if it names none."""
     before, after = old.outputs[name], new.outputs[name]
-    told = [call for call in calls if _output_dtype(old, name, call) is not None]
-    if not told and before.dtype != after.dtype:
-        yield from _dtypes_change(spot, accepted(old, before), accepted(new, after))
+    lists = accepted(old, before), accepted(new, after)
+    # What the list of a variable lost or gained is told of the variable.
+    told = lists[0] ^ lists[1] if before.dtype == after.dtype else frozenset()
+    asked = [(_askable(old, before, one), _askable(new, after, other)) for one, other in calls]
+    lost = frozenset().union(*(one - other for one, other in asked)) - told
+    wishes = [(_wished_dtype(old, before, one), _wished_dtype(new, after, other)) for one, other in calls]
+    missed = [(one, other) for one, other in wishes if one is not None and one != other and one not in told]
+    words = _listed(lists[0]), _listed(lists[1])
+    if lost:
+        words = words if words[0] != words[1] else ("up to the caller", "as the inputs")
+        yield spot.change("breaking", *words, f"a call with a destination of {_listed(lost)} may be refused")
+    elif missed:
+        why = "a call with a destination that names no dtype asks for another, or for none that is admitted"
+        yield spot.change("breaking", missed[0][0] or "", missed[0][1] or "up to the caller", why)
+    elif frozenset().union(*(other - one for one, other in asked)) - told:
+        yield spot.change("compatible", *words, "a destination may have more dtypes")
+
+
+def _askable(manifest: Manifest, port: Port, given: Mapping[str, str]) -> frozenset[str]:
+    """The dtypes that a destination for an output may have beside inputs of these dtypes."""
+    if port.dtype in manifest.type_constraints and port.dtype not in LOGICAL_DTYPES:
+        solved = [dtype for name, dtype in given.items() if manifest.inputs[name].dtype == port.dtype]
+        if solved:
+            return frozenset(solved)
+    return accepted(manifest, port)
 
 
 def _calls(manifest: Manifest) -> Iterator[dict[str, str]]:
@@ -203,6 +230,20 @@ def _output_dtype(manifest: Manifest, name: str, given: Mapping[str, str]) -> st
         (given[other] for other in manifest.inputs if other in given and (dtypes is None or given[other] in dtypes)),
         None,
     )
+
+
+def _wished_dtype(manifest: Manifest, port: Port, given: Mapping[str, str]) -> str | None:
+    """What a destination asks for that has a shape and no dtype (8.3); None where such a call is refused."""
+    if port.storage is not None:
+        return port.storage
+    if port.dtype is None:
+        return "float32"
+    dtypes = admitted(port.dtype, manifest.type_constraints)
+    if dtypes is None or len(dtypes) == 1:
+        return dtypes[0] if dtypes is not None else None
+    bound = (given[name] for name, item in manifest.inputs.items() if item.dtype == port.dtype and name in given)
+    wished = next(bound, "float32")
+    return wished if wished in dtypes else None
 
 
 def _listed(dtypes: frozenset[str]) -> str:
