@@ -7,6 +7,7 @@ import click
 from scanbuild.commands.console import Console, verbosity_options
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+_OUTPUT = click.Path(path_type=Path)
 
 
 @click.command()
@@ -27,6 +28,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     help="The report of 'verify --json' to go by; default: the one that the last verify left in build/.",
 )
 @click.option("--force", is_flag=True, help="Push though it was not verified, or its sources have changes.")
+@click.option("--json", "json_file", type=_OUTPUT, metavar="FILE", help="Write a report as JSON, if all went well.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.1, max=3600),
@@ -46,6 +48,7 @@ def publish(
     verified: Path | None,
     force: bool,
     timeout: float,
+    json_file: Path | None,
 ) -> None:
     """Lay a rendered package out for the Hub: OUT/<op id>/ with build/webgpu/ and README.md, the kernel card.
 
@@ -90,5 +93,6 @@ def publish(
             verified=verified,
             force=force,
             timeout=timeout,
+            json_file=json_file,
         ),
     )

@@ -1,11 +1,12 @@
 """The course of publishing: what has to hold, the folder, the Hub."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from scanbuild.commands.console import Console, counted
+from scanbuild.commands.console import Console, check_writable, counted, write_report
 from scanbuild.errors import InputError, Problem, ScanbuildError
 from scanbuild.package.folder import package_folder
 from scanbuild.package.loaded import Package
@@ -21,6 +22,7 @@ from scanbuild.publishing.preflight import (
     repository_problems,
     unclean,
 )
+from scanbuild.publishing.publish_report import publish_report, push_json
 from scanbuild.publishing.push import Pushed, PushPlan, contract_refusals, push
 from scanbuild.publishing.verified import allowed_findings, unverified
 
@@ -38,10 +40,13 @@ class PublishOptions:
     verified: Path | None = None
     force: bool = False
     timeout: float = 60.0
+    json_file: Path | None = None
 
 
 def run_publish(console: Console, options: PublishOptions) -> None:
     """Lay the package out, and push it if that was asked for."""
+    if options.json_file is not None:
+        check_writable(options.json_file)
     if options.repository is None:
         _lay_out_only(console, options)
         return
@@ -74,8 +79,10 @@ def _lay_out_only(console: Console, options: PublishOptions) -> None:
         console.say(f"would publish {package.manifest.op_id} from {package.location} in {target}:")
         _list_files(console, {name: (len(data), "") for name, data in published.items()})
         console.say("This is a dry run: nothing was written.")
+        _report(options, partial(publish_report, package, published, folder=None))
         return
     lay_out(target, published)
+    _report(options, partial(publish_report, package, published, folder=str(target)))
     console.say(f"published {package.manifest.op_id} from {package.location}: {len(files)} files and the kernel card")
     console.say(f"in {target}")
 
@@ -144,6 +151,8 @@ def _push(
         console.problems([_note("whether anything was published is not known: push again to find out", "warning")])
         raise
     _tell(console, options.repository, plan, done)
+    pushed = push_json(options.repository, plan, done)
+    _report(options, partial(publish_report, package, published, folder=str(target), push=pushed))
 
 
 def _rehearse(
@@ -171,6 +180,7 @@ def _rehearse(
             refusals += Refusals(failed=tuple(problems))
         except ScanbuildError as error:
             unseen = str(error)
+            plan = replace(plan, remote=None)
     console.say(f"would push {package.manifest.op_id} to {options.repository}, branch {branch}:")
     changes: Mapping[str, str] = plan.changes if plan.remote is not None else dict.fromkeys(published, "")
     _list_files(console, {name: (len(published[name]), change) for name, change in changes.items()})
@@ -178,7 +188,14 @@ def _rehearse(
         console.say(f"  removed  {name}")
     console.say(_outlook(plan, unseen))
     console.say("This is a dry run: nothing was written, and nothing sent that writes.")
+    would, why = push_json(options.repository, plan, None), (*refusals.wrong, *refusals.failed)
+    _report(options, partial(publish_report, package, published, folder=None, push=would, refusals=why))
     refusals.raise_if_any()
+
+
+def _report(options: PublishOptions, made: Callable[[], Mapping[str, object]]) -> None:
+    if options.json_file is not None:
+        write_report(options.json_file, json.dumps(made(), indent=2) + "\n")
 
 
 def _list_files(console: Console, files: Mapping[str, tuple[int, str]]) -> None:

@@ -65,6 +65,16 @@ class PushPlan:
         return self.remote.files if self.remote is not None else {}
 
     @property
+    def exists(self) -> bool:
+        """Whether the repository is known to be there."""
+        return self.remote is not None and self.remote.exists
+
+    @property
+    def has_branch(self) -> bool:
+        """Whether the branch is known to be there."""
+        return self.remote is not None and bool(self.remote.head)
+
+    @property
     def changes(self) -> dict[str, FileChange]:
         """What becomes of each file."""
         return {name: _change(data, self.there.get(name)) for name, data in self.files.items()}

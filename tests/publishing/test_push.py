@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator
 
 import scanbuild
 from scanbuild.publishing.build import metadata_bytes
+from scanbuild.resources import data_folder
 from tests.engines import open_for_test
 from tests.publishing.local_hub import LocalHub
 from tests.publishing.packages import bench, case, manifest
@@ -178,6 +180,39 @@ def test_a_dry_run_tells_what_a_push_would_be_refused_for(package, hub):
     result = push("--dry-run")
     assert (result.exit_code, "was not verified" in result.stderr) == (1, True)
     assert "would push" in result.stdout
+
+
+def test_a_report_tells_what_was_done_or_would_be(package, hub, tmp_path):
+    validator = Draft202012Validator(json.loads((data_folder("schemas") / "publish-report.schema.json").read_text()))
+    reports = []
+    for arguments in (["--dry-run"], [], [], ["--dry-run"]):
+        good_push("--json", tmp_path / "report.json", *arguments)
+        reports.append(json.loads((tmp_path / "report.json").read_text()))
+        validator.validate(reports[-1])
+    rehearsed, pushed, nothing, again = reports
+    assert rehearsed["push"]["changes"] == pushed["push"]["changes"] == dict.fromkeys(pushed["files"], "new")
+    assert (rehearsed["dryRun"], rehearsed["folder"], rehearsed["push"]["commit"]) == (True, None, None)
+    assert pushed["push"]["createsRepository"] and pushed["push"]["createsBranch"]
+    assert pushed["push"]["commit"] == nothing["push"]["commit"] == hub.kernel(REPOSITORY).branches["v1"]
+    assert (pushed["push"]["didNothing"], nothing["push"]["didNothing"]) == (False, True)
+    assert again["push"]["changes"] == {} and not again["push"]["createsRepository"]
+    assert pushed["digest"] == json.loads(Path("build/verify-report.json").read_text())["runs"][0]["digest"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--dry-run"]])
+def test_a_report_is_written_without_a_push_too(package, arguments):
+    assert run("publish", "--json", "report.json", *arguments).exit_code == 0
+    report = json.loads(Path("report.json").read_text())
+    assert (report["push"], report["folder"]) == (None, None if arguments else "dist/org.example.Twice")
+
+
+def test_a_dry_run_reports_what_a_push_would_be_refused_for(package, hub):
+    package.parent.joinpath("verify-report.json").unlink()
+    assert push("--dry-run", "--json", "report.json").exit_code == 1
+    assert json.loads(Path("report.json").read_text())["refusals"] == [
+        "the package was not verified: there is no report of it"
+    ]
+    assert push("--json", "no/such/report.json").exit_code == 2
 
 
 def test_a_dry_run_without_push_lists_the_folder(package):

@@ -1,6 +1,7 @@
 """A Hub that fails, at every step of a push: what is said, what is left there, and that nobody sees the token."""
 
 import base64
+import json
 import os
 import subprocess
 import sys
@@ -30,6 +31,7 @@ UPLOAD = "POST .*/preupload/v1"
 COMMIT = "POST .*/commit/v1"
 TREE = "GET .*/tree/"
 READ = "GET /kernels/.*/resolve/"
+OLD = ("metadata.json", "manifest.json")
 EVERY_STEP = [LOOK, CREATE, BRANCH, COMMIT, TREE, READ]
 
 
@@ -170,6 +172,17 @@ def test_bytes_that_come_back_otherwise_are_told_by_name_and_digest(package, hub
     said = "gives another build/webgpu/bench.json than was sent: digest" if action == "other bytes" else "read"
     assert said in result.stderr
     assert published(hub)
+
+
+@pytest.mark.parametrize("step", [LOOK, TREE, READ])
+@pytest.mark.parametrize("status", [401, 403, 500])
+def test_a_dry_run_bears_a_hub_that_fails_and_says_so(package, hub, step, status):
+    hub.create("kernel", REPOSITORY).add("v1", {f"build/webgpu/{name}": b"{}" for name in OLD})
+    hub.faults.append(Fault(request=step, action="status", status=status))
+    result = push("--dry-run", "--json", "report.json")
+    assert result.exit_code == 0 and f"answers {status}" in result.stdout
+    report = json.loads(Path("report.json").read_text())
+    assert (report["push"]["known"], report["push"]["changes"]) == (False, None)
 
 
 def test_an_interruption_leaves_nobody_in_doubt_about_what_to_do(package, hub, monkeypatch):
