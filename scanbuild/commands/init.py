@@ -80,7 +80,7 @@ def init(
     assert op_id is not None
     decided = answers(op_id, kind, dtypes, description, license_id)
     target, files = _target(op_id, out), package_files(decided)
-    write_folder(target, files, ())
+    write_folder(target.resolve(), files, ())
     console.say(f"began {decided.op_id}, like {decided.kind}, for {', '.join(decided.dtypes)}: {', '.join(files)}")
     console.say(f"in {target}")
     console.problems(filter(None, [domain_note(decided.op_id)]))
@@ -103,6 +103,9 @@ def _place_problems(op_id: str | None, out: Path | None) -> list[Problem]:
     if out is None and (op_id is None or op_id_problem(op_id)):
         return []
     target = _target(op_id or "", out)
+    if target.resolve() == Path.cwd():
+        message = "the package is moved into place as a whole, which cannot be the current folder"
+        return [Problem(message=message, file=str(target), hint="choose a folder in it with --out")]
     if not os.path.lexists(target) or (target.is_dir() and not any(target.iterdir())):
         return []
     what = "the folder is not empty" if target.is_dir() else "there is a file of this name"

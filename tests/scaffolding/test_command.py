@@ -170,6 +170,21 @@ def test_a_file_in_the_way_stays_as_it_is():
     assert Path("templates", OP_ID).read_text() == "mine"
 
 
+def test_the_current_folder_is_not_replaced():
+    result = run(OP_ID, "--out", ".")
+    assert result.exit_code == 2
+    assert "cannot be the current folder" in result.output
+    assert [*Path().iterdir()] == []
+
+
+def test_an_empty_folder_behind_a_link_is_filled_and_the_link_stays():
+    Path("there").mkdir()
+    Path("link").symlink_to("there")
+    assert run(OP_ID, "--out", "link").exit_code == 0
+    assert Path("link").is_symlink()
+    assert written(Path("there")) == files_of()
+
+
 def test_an_empty_folder_is_no_hindrance():
     Path("templates", OP_ID).mkdir(parents=True)
     assert run(OP_ID).exit_code == 0
