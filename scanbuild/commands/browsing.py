@@ -86,18 +86,28 @@ class Devices:
 def _invite(console: Console, hub: "Hub", options: BrowserOptions) -> None:
     """Ask for a browser, with the address that it needs: said even to those who want quiet."""
     click.echo(f"Open this page on the device to test:\n\n    {hub.url}\n")
-    if sys.stdout.isatty() and console.verbosity >= 0:
-        for line in _code(hub.url):
-            click.echo(f"    {line}")
-        click.echo()
+    show_code(console, hub.url)
     if hub.server.fingerprint:
-        console.say(
-            "Its browser will warn of the certificate, which was made for this run. The SHA-256 fingerprint is\n"
-            f"    {hub.server.fingerprint}"
-        )
+        show_fingerprint(console, hub.server.fingerprint)
     elif options.certificate is None:
         console.say("Only this machine can open it. For other devices: --host 0.0.0.0")
     console.say("Waiting for a browser. Ctrl-C ends this.")
+
+
+def show_code(console: Console, url: str) -> None:
+    """Show an address as a code for the camera of a phone, to people who sit at a terminal."""
+    if sys.stdout.isatty() and console.verbosity >= 0:
+        for line in _code(url):
+            click.echo(f"    {line}")
+        click.echo()
+
+
+def show_fingerprint(console: Console, fingerprint: str) -> None:
+    """Say what to compare before one trusts a certificate that nobody has signed."""
+    console.say(
+        "Its browser will warn of the certificate, which was made for this run. The SHA-256 fingerprint is\n"
+        f"    {fingerprint}"
+    )
 
 
 def _code(url: str) -> list[str]:

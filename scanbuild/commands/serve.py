@@ -48,7 +48,7 @@ def serve(console: Console, roots: tuple[Path, ...], host: str, port: int | None
 
     The page shows what each package takes and gives, its variants, its files with rendered WGSL, and the code that
     loads it, and runs its test cases in the browser that opened it. The loader takes ADDRESS/OP-ID as a location; with
-    HF_ENDPOINT=ADDRESS, scanbuild takes every ORG/OP-ID from here. Ctrl-C ends it.
+    HF_ENDPOINT=ADDRESS, scanbuild takes every ORG/OP-ID from here. With -v, every request is told. Ctrl-C ends it.
 
     \b
     Examples:
@@ -66,6 +66,7 @@ def serve(console: Console, roots: tuple[Path, ...], host: str, port: int | None
         port=PORT if port is None else port,
         certificate=certificate,
         notice=console.say,
+        log=console.detail,
         state=state_folder(),
     )
     server = _open(console, shelf, settings, may_move=port is None)
@@ -98,15 +99,16 @@ def _open(console: Console, shelf: "Shelf", settings: "ServeSettings", *, may_mo
 
 
 def _welcome(console: Console, shelf: "Shelf", server: "PackageServer") -> None:
-    """Where everything is. The address is said even to those who want quiet."""
+    """Say where everything is. The address is said even to those who want quiet."""
+    from scanbuild.commands.browsing import show_code, show_fingerprint
+
     for place in shelf.places:
         title = place.first_title
         console.say(f"{title.op_id} {title.revision} from {place.root}")
         console.say(f"    {server.origin}/{place.path}")
     click.echo(f"Open this page:\n\n    {server.url}\n")
+    if not server.is_private:
+        show_code(console, server.url)
     if server.fingerprint:
-        console.say(
-            "Its browser will warn of the certificate, which was made for this run. The SHA-256 fingerprint is\n"
-            f"    {server.fingerprint}"
-        )
+        show_fingerprint(console, server.fingerprint)
     console.say(f"HF_ENDPOINT={server.origin} takes packages from here by name. Ctrl-C ends this.")

@@ -80,10 +80,11 @@ class PackageServer:
     @property
     def url(self) -> str:
         """The page to open. Where others can reach the server, it holds the token that lets tests be run."""
-        return f"{self.origin}/" if self._is_private else f"{self.origin}/open/{self.token}"
+        return f"{self.origin}/" if self.is_private else f"{self.origin}/open/{self.token}"
 
     @property
-    def _is_private(self) -> bool:
+    def is_private(self) -> bool:
+        """Whether only this machine can reach it."""
         return is_loopback(self._settings.host)
 
     def start(self) -> None:
@@ -96,6 +97,11 @@ class PackageServer:
         self._listener.close(lambda: self._trials.end("scanbuild has ended"))
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
+        response = await self._respond(request)
+        self._settings.log(f"{response.status} {request.method} {request.raw_path}")
+        return response
+
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
         if not is_own_host(request.headers.get("Host"), self._listener.names):
             return _refusal(403, "Only requests by an address, localhost or this machine's own name are answered.\n")
         what = wanted(request.raw_path)
@@ -137,7 +143,7 @@ class PackageServer:
     def _token_for(self, page: IndexPage) -> str:
         """The token that a page gets: on this machine every one, elsewhere one that was opened with it."""
         known = hmac.compare_digest(page.token.encode("utf-8", "replace"), self.token.encode())
-        return self.token if known or (self._is_private and not page.token) else ""
+        return self.token if known or (self.is_private and not page.token) else ""
 
     async def _begin(self, request: web.Request) -> web.StreamResponse:
         """Begin a package's tests for the page that asks."""

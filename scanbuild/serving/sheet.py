@@ -7,6 +7,7 @@ from typing import Final
 
 from scanbuild.cases.casefile import read_tests
 from scanbuild.errors import Problem, ScanbuildError
+from scanbuild.package.digest import digest_text
 from scanbuild.package.fetching import FetchError
 from scanbuild.package.jsonfile import parse_json
 from scanbuild.package.load import TRUSTED_PUBLISHER
@@ -24,6 +25,9 @@ MOST_LISTED: Final = 500
 
 _RENDERED: Final = "rendered/"
 _INDEX: Final = "rendered/index.json"
+_MOST_COUNTED: Final = 256
+_COUNTED: Final[dict[str, tuple[int, tuple[Problem, ...]]]] = {}
+"""By the digest of a ``test.json``."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,15 +135,28 @@ def _tests(place: Place) -> tuple[Json, int, tuple[Problem, ...]]:
     """``test.json`` as it stands, how many cases it has, and what is wrong with it."""
     if not (place.folder / TEST_FILE).is_file():
         return None, 0, ()
-    test: Json = None
     try:
         text = decode(place.content(TEST_FILE))
-        test = parse_json(text, TEST_FILE)
-        return test, len(read_tests(text, TEST_FILE, foreign=True).cases), ()
+        return parse_json(text, TEST_FILE), *_count_cases(text)
     except FetchError as error:
-        return test, 0, (Problem(message=f"cannot read the file: {error}", file=TEST_FILE),)
+        return None, 0, (Problem(message=f"cannot read the file: {error}", file=TEST_FILE),)
     except ScanbuildError as error:
-        return test, 0, error.problems
+        return None, 0, error.problems
+
+
+def _count_cases(text: str) -> tuple[int, tuple[Problem, ...]]:
+    """How many cases a ``test.json`` has, and what is wrong with it. Checking takes long, and is done once."""
+    key = digest_text(text)
+    if key not in _COUNTED:
+        try:
+            counted: tuple[int, tuple[Problem, ...]] = len(read_tests(text, TEST_FILE, foreign=True).cases), ()
+        except ScanbuildError as error:
+            counted = 0, error.problems
+        if len(_COUNTED) >= _MOST_COUNTED:
+            _COUNTED.clear()
+        _COUNTED[key] = counted
+        return counted
+    return _COUNTED[key]
 
 
 def _ranked(package: Package) -> list[Variant]:

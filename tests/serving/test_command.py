@@ -59,12 +59,13 @@ def taken() -> Iterator[int]:
 
 def test_the_packages_in_dist_are_served_until_ctrl_c(tmp_path: Path):
     write_package(tmp_path / "dist" / "double", manifest(), CASES)
-    with running(tmp_path, "--port", "0") as process:
+    with running(tmp_path, "--port", "0", "-v") as process:
         url = address(process)
         assert b"test.toys.Double" in urlopen(url).read()
         process.send_signal(signal.SIGINT)
         said, complaints = process.communicate(timeout=20)
     assert (process.returncode, complaints) == (0, "")
+    assert "200 GET /\n" in said
     assert said.endswith("The server has ended.\n")
 
 
