@@ -79,7 +79,7 @@ class _Hub:
 @pytest.fixture
 def hub(root: Path, monkeypatch: pytest.MonkeyPatch) -> _Hub:
     made = _Hub(root / "build" / "webgpu")
-    monkeypatch.setattr("scanbuild.package.remote.UrlFetch", lambda _: made)
+    monkeypatch.setattr("scanbuild.package.remote.UrlFetch", lambda *_, **__: made)
     return made
 
 
