@@ -154,7 +154,7 @@ def _call(console: Console, task: _Task, call: Call) -> int:
     )
     present_call(Sheet(console), shown)
     _write(task, call=call_json(found, call.described, task.device_name))
-    return _refused(console, found)
+    return _refused(console, found, shown=console.verbosity >= 0)
 
 
 def _devices(console: Console, task: _Task, call: Call) -> int:
@@ -164,11 +164,11 @@ def _devices(console: Console, task: _Task, call: Call) -> int:
     return _REFUSED_CALL if all(item.stage for item in found.values()) else 0
 
 
-def _refused(console: Console, found: CallExplanation) -> int:
-    """Say what the loader refuses a call for, if it does; the exit status."""
+def _refused(console: Console, found: CallExplanation, *, shown: bool) -> int:
+    """Say what the loader refuses a call for, if it does; the exit status. ``shown`` tells that the verdicts were."""
     if not found.stage:
         return 0
-    if found.stage == "selection" and not found.forced:
+    if found.stage == "selection" and not found.forced and shown:
         console.problem_text(f"{REFUSED['selection']}.")
         return _REFUSED_CALL
     console.problem_text(f"{REFUSED[found.stage]}:" if not found.forced else "This variant cannot run:")
@@ -192,7 +192,7 @@ def _wgsl(console: Console, task: _Task) -> int:
     assert task.call is not None
     found = explain_call(task.planner, task.call.request, task.device, task.options.variant)
     if found.stage:
-        return _refused(console, found)
+        return _refused(console, found, shown=False)
     texts = _texts(found, task.options.pass_id)
     if not texts:
         console.problems([Problem(message="no pass runs in this call, so there is no WGSL", severity="note")])
@@ -224,7 +224,7 @@ def _texts(found: CallExplanation, pass_id: str | None) -> list[tuple[str, str]]
 
 
 def _print_wgsl(console: Console, text: str) -> None:
-    if sys.stdout.isatty():
+    if sys.stdout.isatty() and console.verbosity >= 0:
         Sheet(console).code(text)
     else:
         click.echo(safe_wgsl(text), nl=not text.endswith("\n"))

@@ -165,6 +165,14 @@ def test_a_call_that_no_variant_takes_says_why_and_ends_with_1():
     assert result.stderr == "error: The loader refuses this call: no variant takes it.\n"
 
 
+def test_where_nothing_is_shown_the_error_has_the_reasons():
+    result = show(GOOD, "--shapes", "x=2x3", "--variant", "split", "-q")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "`columns >= 1024` is false" in result.stderr
+    result = show(SCAN, "--shapes", "initial_state=4,scan_input=9x5", "-q")
+    assert "`serial`: `shapes.initial_state[0] == channels` is false" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "stage", "words"),
     [

@@ -49,6 +49,8 @@ def test_several_shaders_are_told_apart_and_pass_picks_one():
 def test_wgsl_of_a_refused_call_is_nothing():
     result = show(GOOD, "--shapes", "x=float16[2x3]", "--wgsl")
     assert (result.exit_code, result.stdout) == (1, "")
+    result = show(SCAN, "--shapes", "initial_state=4,scan_input=9x5", "--wgsl")
+    assert "`serial`: `shapes.initial_state[0] == channels` is false" in result.stderr
 
 
 def test_a_shader_without_what_steers_a_terminal_means_the_same():
