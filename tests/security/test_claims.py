@@ -27,6 +27,7 @@ TESTS: dict[str, dict[str, list[str]]] = {
             "test_without_a_reference_there_is_no_oracle_which_is_no_pass",
             "test_a_named_source_gives_the_reference",
         ],
+        "serving/test_trial.py": ["test_a_reference_that_came_with_a_package_is_not_run"],
         ATTACKS: ["test_no_command_runs_a_reference_that_came_with_a_package"],
     },
     "S2": {
@@ -129,10 +130,29 @@ TESTS: dict[str, dict[str, list[str]]] = {
         ],
     },
     "S18": {SERVER: ["test_what_strangers_send_is_not_shown_in_the_terminal"]},
-    "S19": {SERVING: ["test_serve_answers_to_its_own_names_only"]},
-    "S20": {SERVING: ["test_serve_gives_files_of_its_packages_and_nothing_else", "test_a_served_file_is_inert"]},
-    "S21": {SERVING: ["test_only_the_page_of_serve_begins_tests", "test_no_other_site_can_read_the_page_of_serve"]},
-    "S22": {SERVING: ["test_whatever_a_package_says_is_text_on_the_page_of_serve"]},
+    "S19": {
+        SERVING: ["test_serve_answers_to_its_own_names_only"],
+        "serving/test_files.py": ["test_a_name_that_another_site_points_here_is_not_answered"],
+    },
+    "S20": {
+        SERVING: ["test_serve_gives_files_of_its_packages_and_nothing_else", "test_a_served_file_is_inert"],
+        "serving/test_files.py": ["test_nothing_outside_a_package_is_read", "test_nothing_can_be_written"],
+        "serving/test_paths.py": ["test_no_address_names_a_file_outside_a_package"],
+    },
+    "S21": {
+        SERVING: ["test_only_the_page_of_serve_begins_tests", "test_no_other_site_can_read_the_page_of_serve"],
+        "serving/test_trial.py": [
+            "test_only_the_servers_own_page_with_its_token_begins_tests",
+            "test_a_page_elsewhere_cannot_read_the_token",
+        ],
+        "serving/test_pages.py": ["test_where_others_reach_the_server_only_the_whole_address_lets_tests_be_run"],
+        "serving/test_in_browser.py": ["test_a_page_of_another_origin_neither_reads_the_page_nor_begins_tests"],
+    },
+    "S22": {
+        SERVING: ["test_whatever_a_package_says_is_text_on_the_page_of_serve"],
+        "serving/test_pages.py": ["test_hostile_text_is_text_wherever_a_package_has_any"],
+        "serving/test_in_browser.py": ["test_hostile_text_runs_nowhere"],
+    },
     "S23": {
         "kernel/test_locations.py": [
             "test_a_location_is_refused_before_anything_is_fetched",
