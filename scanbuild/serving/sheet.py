@@ -10,7 +10,7 @@ from scanbuild.errors import Problem, ScanbuildError
 from scanbuild.package.digest import digest_text
 from scanbuild.package.fetching import FetchError
 from scanbuild.package.jsonfile import parse_json
-from scanbuild.package.load import TRUSTED_PUBLISHER
+from scanbuild.package.load import TRUSTED_PUBLISHER, is_repository
 from scanbuild.package.loaded import Package
 from scanbuild.package.model import Json, Requires, Variant
 from scanbuild.package.source import TEST_FILE
@@ -65,7 +65,11 @@ class FileGroup:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sheet:
-    """A package's card on the page. ``card`` is None for a package that is broken now; then there are problems."""
+    """A package's card on the page.
+
+    ``card`` is None for a package that is broken now; then there are problems. ``repository`` is "" for a name that no
+    repository can have.
+    """
 
     path: str
     anchor: str
@@ -119,6 +123,7 @@ def _whole_sheet(place: Place, stock: Stock, package: Package, origin: str) -> S
 
 
 def _sheet(place: Place, stock: Stock, origin: str, **more: object) -> Sheet:
+    repository = f"{TRUSTED_PUBLISHER}/{stock.title.op_id}"
     return Sheet(
         path=place.path,
         anchor=anchor(place.path),
@@ -126,7 +131,7 @@ def _sheet(place: Place, stock: Stock, origin: str, **more: object) -> Sheet:
         op_id=stock.title.op_id,
         revision=stock.title.revision,
         url=f"{origin}/{place.path}",
-        repository=f"{TRUSTED_PUBLISHER}/{stock.title.op_id}",
+        repository=repository if is_repository(repository) else "",
         **more,  # type: ignore[arg-type]
     )
 

@@ -98,6 +98,8 @@ class Trial:
             words = ", ".join(f"{count} {WORDS[status]}" for status, count in counts.items())
             self._notice(f"{subject.op_id}: {words} on {described}")
         except InterruptedError:
+            if self._stopped.is_set():
+                return
             self._notice(f"{subject.op_id}: the page was left after {counts.total()} of {len(subject.cases)} cases")
         except ScanbuildError as error:
             self._notice(f"{subject.op_id} was not tested: {error}")

@@ -99,6 +99,7 @@ def test_hostile_text_is_text_wherever_a_package_has_any(hostile_server: Package
     assert "{{ 7 * 7 }}" in text
     assert "49" not in text
     assert "\u202e" not in text
+    assert "no repository can have this name" in text
     links = [str(attributes["href"]) for tag, attributes in page.tags if tag == "a"]
     assert all(link.startswith(("/", "#", "https://onnx.ai/")) for link in links)
 
