@@ -21,6 +21,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,10 +97,11 @@ def _pattern(line: str) -> str:
 
 
 class Walk:
-    """A newcomer in an empty folder, with the Hub of the tests, on which ``someone`` may write."""
+    """A newcomer in what stands for the clone, with the Hub of the tests, on which ``someone`` may write."""
 
     def __init__(self, folder: Path, hub: LocalHub) -> None:
-        self.folder = folder
+        self.folder = folder / "scanbuild"
+        self.folder.mkdir()
         self.where = folder / ".where"
         self.servers: list[subprocess.Popen[str]] = []
         self.origin = ""
@@ -216,6 +218,13 @@ def test_every_mark_of_the_tutorial_is_known_and_only_what_installs_is_not_run()
     for block in blocks():
         assert set(block.marks) <= {"file", "edit", "exit", "server", "hub", "page", "not run"}, block.place
     assert [block.marks["not run"] for block in blocks() if "not run" in block.marks] == ["it installs"]
+
+
+def test_the_extras_that_are_installed_are_there_and_bring_what_the_walk_needs():
+    project = tomllib.loads((PAGE.parents[1] / "pyproject.toml").read_text())["project"]
+    (extras,) = set(re.findall(r"\.\[([a-z,]+)\]", PAGE.read_text(encoding="utf-8")))
+    brought = " ".join(word for extra in extras.split(",") for word in project["optional-dependencies"][extra])
+    assert "aiohttp" in brought and "huggingface_hub" in brought
 
 
 def test_every_page_that_the_tutorial_links_to_is_there():
