@@ -35,3 +35,9 @@ def package(tmp_path: Path, hub: LocalHub, prepared: Path) -> Path:
     folder = Path("build/webgpu")
     assert remember_build(folder, tmp_path / "sources" / "Twice", state_folder())
     return folder
+
+
+@pytest.fixture
+def forgotten(package: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """For tests that are not about the sources: nobody knows them, so git is not asked about them each time."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "nothing"))

@@ -24,6 +24,8 @@ from tests.publishing.pushing import (
     verified,
 )
 
+pytestmark = pytest.mark.usefixtures("forgotten")
+
 LOOK = r"GET /api/kernels/.*/revision/v1$"
 CREATE = "POST /api/repos/create"
 BRANCH = "POST .*/branch/v1"
@@ -40,12 +42,6 @@ def no_waiting(monkeypatch):
     """The library waits between attempts; here it does not have to."""
     clock = SimpleNamespace(**{**vars(time), "sleep": lambda _: None})
     monkeypatch.setattr("huggingface_hub.utils._http.time", clock)
-
-
-@pytest.fixture(autouse=True)
-def sources_that_nobody_knows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, package: Path):
-    """These tests are about the Hub, and need not ask git about the sources each time."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "nothing"))
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +101,7 @@ def test_a_token_for_others_repositories_may_not_create_one(package, hub):
 
 
 @pytest.mark.parametrize("step", EVERY_STEP)
-@pytest.mark.parametrize("status", [401, 403, 404, 409, 503])
+@pytest.mark.parametrize("status", [401, 404, 409, 503])
 def test_a_refusal_at_any_step_is_told_and_publishes_nothing_by_halves(package, hub, step, status):
     hub.faults.append(Fault(request=step, action="status", status=status, said="so it is"))
     result = push()
@@ -115,9 +111,10 @@ def test_a_refusal_at_any_step_is_told_and_publishes_nothing_by_halves(package, 
     assert published(hub) == (step == READ)
     if step in (BRANCH, COMMIT):
         assert "nothing was published" in result.stderr
-    hub.faults.clear()
-    assert push().exit_code == 0
-    assert published(hub)
+    if status == 503:
+        hub.faults.clear()
+        assert push().exit_code == 0
+        assert published(hub)
 
 
 @pytest.mark.parametrize(
