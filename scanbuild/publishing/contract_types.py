@@ -1,7 +1,7 @@
 """Changes of dtypes: what inputs accept, which ports have to agree, what outputs are (7.3, 8.3)."""
 
 from collections.abc import Iterator, Mapping
-from itertools import islice, product
+from itertools import combinations, islice, product
 from typing import Final
 
 from scanbuild.package.contract import admitted
@@ -11,6 +11,9 @@ from scanbuild.publishing.contract_change import Change, Spot
 
 _MOST_CALLS: Final = 2000
 """So many combinations of dtypes are looked at; real packages have a few dozen."""
+
+_BY_CODE: Final = "as attribute `to` says"
+"""The dtype of an output that a code in a required attribute picks; it may be one that the output does not admit."""
 
 _UNTYPED: Final = frozenset(LOGICAL_DTYPES) - {"int64"}
 """What a port takes that has no dtype, or an undeclared variable: host data may be anything but int64 (7.2)."""
@@ -34,6 +37,7 @@ def type_changes(old: Manifest, new: Manifest) -> Iterator[Change]:
         yield from _storage_changes(output_spot(name), old, new, old.outputs[name], new.outputs[name])
     yield from _agreements(old, new)
     yield from _output_changes(old, new)
+    yield from _output_ties(old, new)
 
 
 def input_spot(name: str) -> Spot:
@@ -60,7 +64,7 @@ def dtype_words(manifest: Manifest, port: Port) -> str:
 def is_undecided(old: Manifest, new: Manifest, name: str) -> bool:
     """Whether a call of the old contract leaves open of which dtype an output of the new one is."""
     known = ({port: dtype for port, dtype in call.items() if port in new.inputs} for call in _calls(old))
-    return any(_output_dtype(new, name, call) is None for call in known if _takes(new, call))
+    return any(_output_dtype(new, name, call) in (None, _BY_CODE) for call in known if _takes(new, call))
 
 
 def _shared_variables(old: Manifest, new: Manifest) -> list[str]:
@@ -153,6 +157,29 @@ def _output_changes(old: Manifest, new: Manifest) -> Iterator[Change]:
             yield from _destination_change(spot, old, new, name, calls)
 
 
+def _output_ties(old: Manifest, new: Manifest) -> Iterator[Change]:
+    """Outputs of which one's destination tells the other's dtype, and did not; and the reverse."""
+    both = [name for name in old.outputs if name in new.outputs]
+    for one, other in combinations(both, 2):
+        ties = [
+            _free_label(item, one) is not None and _free_label(item, one) == _free_label(item, other)
+            for item in (old, new)
+        ]
+        if ties[0] != ties[1]:
+            spot = Spot(subject=f"outputs `{one}`, `{other}`", path=("outputs", one, "dtype"))
+            before, after = ("of one dtype" if tied else "each of its own dtype" for tied in ties)
+            why = "a destination for one of them may tell the dtype of both; see if callers pass any"
+            yield spot.change("unknown", before, after, why)
+
+
+def _free_label(manifest: Manifest, name: str) -> str | None:
+    """The type variable of an output, where it may be a destination that tells its dtype."""
+    label = manifest.outputs[name].dtype
+    bound = any(port.dtype == label for port in manifest.inputs.values() if not port.optional)
+    single = len(set(manifest.type_constraints.get(label or "", ()))) == 1
+    return None if label in LOGICAL_DTYPES or bound or single else label
+
+
 def _destination_change(
     spot: Spot, old: Manifest, new: Manifest, name: str, calls: list[tuple[dict[str, str], dict[str, str]]]
 ) -> Iterator[Change]:
@@ -223,7 +250,7 @@ def _output_dtype(manifest: Manifest, name: str, given: Mapping[str, str]) -> st
         return single
     attribute = manifest.attributes.get("to")
     if manifest.domain == "ai.onnx" and attribute is not None and attribute.required:
-        return "as attribute `to` says"
+        return _BY_CODE
     if single is not None:
         return single
     return next(
