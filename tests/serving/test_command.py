@@ -12,7 +12,9 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from click.testing import CliRunner
 
+from scanbuild.commands import main
 from scanbuild.commands import serve as command
 from scanbuild.commands.console import Console
 from scanbuild.serving.settings import ServeSettings
@@ -70,11 +72,10 @@ def test_the_packages_in_dist_are_served_until_ctrl_c(tmp_path: Path):
 
 
 def test_a_port_that_is_taken_is_told(root: Path, taken: int):
-    with running(root, "--port", str(taken)) as process:
-        said, complaints = process.communicate(timeout=20)
-    assert (process.returncode, said) == (2, "")
-    assert f"cannot listen on 127.0.0.1, port {taken}: another program listens there" in complaints
-    assert "choose another with --host and --port" in complaints
+    refused = CliRunner().invoke(main, ["serve", str(root), "--port", str(taken)])
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert f"cannot listen on 127.0.0.1, port {taken}: another program listens there" in refused.stderr
+    assert "choose another with --host and --port" in refused.stderr
 
 
 def test_the_usual_port_gives_way_to_another_one(
@@ -87,17 +88,24 @@ def test_the_usual_port_gives_way_to_another_one(
     assert capsys.readouterr().out == f"Port {taken} is taken, so that another one is used.\n"
 
 
-def test_everything_that_is_wrong_is_told_and_nothing_is_served(root: Path, tmp_path: Path):
+def test_everything_that_is_wrong_is_told_and_nothing_is_served(root: Path):
     (root / "build" / "webgpu" / "double.wgsl.jinja").write_text("edited")
-    with running(tmp_path, str(root), "nowhere", "--port", "0") as process:
-        said, complaints = process.communicate(timeout=20)
-    assert (process.returncode, said) == (2, "")
-    assert "double.wgsl.jinja" in complaints
-    assert "nowhere: there is no such folder" in complaints
+    refused = CliRunner().invoke(main, ["serve", str(root), "nowhere"])
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "double.wgsl.jinja" in refused.stderr
+    assert "nowhere: there is no such folder" in refused.stderr
 
 
 def test_a_host_that_is_none_of_this_machine_is_told(root: Path):
-    with running(root, "--host", "192.0.2.1") as process:
-        complaints = process.communicate(timeout=20)[1]
-    assert process.returncode == 2
-    assert "cannot listen on 192.0.2.1, port 8000" in complaints
+    refused = CliRunner().invoke(main, ["serve", str(root), "--host", "192.0.2.1"])
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "cannot listen on 192.0.2.1, port 8000" in refused.stderr
+
+
+def test_without_what_it_needs_the_extra_is_named(root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    monkeypatch.delitem(sys.modules, "scanbuild.serving.server", raising=False)
+    refused = CliRunner().invoke(main, ["serve", str(root)])
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "serving needs the Python package aiohttp, which is not installed" in refused.stderr
+    assert "pip install 'scanbuild[browser]'" in refused.stderr
