@@ -126,14 +126,14 @@ def _rendered_within(checked: CheckedSource, package: Package, devices: Mapping[
         raise InputError(*(_in_source(problem, checked.source) for problem in problems))
     try:
         # Once more from the templates as they are written, since lines of folded ones mean nothing to their author.
-        render_cases(_AsWritten(manifest=checked.manifest, source=checked.source), checked.cases, devices)
+        render_cases(AsWritten(manifest=checked.manifest, source=checked.source), checked.cases, devices)
     except CallError as error:
         problems = error.problems
     raise InputError(*(_in_source(problem, checked.source) for problem in problems))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _AsWritten:
+class AsWritten:
     """A source package for planning, its templates not folded."""
 
     manifest: Manifest
