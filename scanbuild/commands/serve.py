@@ -60,7 +60,7 @@ def serve(console: Console, roots: tuple[Path, ...], host: str, port: int | None
     from scanbuild.serving.settings import ServeSettings
     from scanbuild.serving.shelf import default_roots, fill_shelf
 
-    shelf = fill_shelf(roots or default_roots(Path()))
+    shelf = fill_shelf(roots or default_roots(Path(), console.say))
     settings = ServeSettings(
         host=host,
         port=PORT if port is None else port,

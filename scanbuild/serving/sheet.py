@@ -152,16 +152,18 @@ def _tests(place: Place) -> tuple[Json, int, tuple[Problem, ...]]:
 def _count_cases(text: str) -> tuple[int, tuple[Problem, ...]]:
     """How many cases a ``test.json`` has, and what is wrong with it. Checking takes long, and is done once."""
     key = digest_text(text)
-    if key not in _COUNTED:
-        try:
-            counted: tuple[int, tuple[Problem, ...]] = len(read_tests(text, TEST_FILE, foreign=True).cases), ()
-        except ScanbuildError as error:
-            counted = 0, error.problems
-        if len(_COUNTED) >= _MOST_COUNTED:
-            _COUNTED.clear()
-        _COUNTED[key] = counted
-        return counted
-    return _COUNTED[key]
+    known = _COUNTED.get(key)
+    if known is not None:
+        return known
+    counted: tuple[int, tuple[Problem, ...]]
+    try:
+        counted = len(read_tests(text, TEST_FILE, foreign=True).cases), ()
+    except ScanbuildError as error:
+        counted = 0, error.problems
+    if len(_COUNTED) >= _MOST_COUNTED:
+        _COUNTED.clear()
+    _COUNTED[key] = counted
+    return counted
 
 
 def _ranked(package: Package) -> list[Variant]:

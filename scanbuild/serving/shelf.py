@@ -1,7 +1,7 @@
 """The packages that are served, each read anew whenever it is asked for: a package may be built again meanwhile."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -84,10 +84,17 @@ class Shelf:
         return tuple((place, title) for place, title in titled if title.op_id == op_id)
 
 
-def default_roots(here: Path) -> tuple[Path, ...]:
-    """What is served if nothing is named: the packages in ``dist/``, else the one of the folder itself."""
-    found = sorted(path for path in (here / DIST).glob("*") if _is_built(path))
-    return tuple(found) or (here,)
+def default_roots(here: Path, notice: Callable[[str], None]) -> tuple[Path, ...]:
+    """What is served if nothing is named: the packages in ``dist/``, else the one of the folder itself.
+
+    ``notice`` is told of the folders in ``dist/`` that are left out.
+    """
+    folders = sorted(path for path in (here / DIST).glob("*") if path.is_dir())
+    found = tuple(path for path in folders if _is_built(path))
+    for path in folders if found else ():
+        if path not in found:
+            notice(f"{path} holds no package and is not served.")
+    return found or (here,)
 
 
 def fill_shelf(roots: Sequence[Path]) -> Shelf:

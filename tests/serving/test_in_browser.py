@@ -59,7 +59,7 @@ def elsewhere(tmp_path: Path) -> Iterator[str]:
         other.shutdown()
 
 
-def visit(browser: Browser, url: str, action: Any, *, bears: str = "nothing", **media: Any) -> Any:
+def visit(browser: Browser, url: str, action: Any, *, bears: str = "nothing", before: str = "", **media: Any) -> Any:
     """What an action gives that is done on a page of its own; a complaint in its console is a failure, but for one."""
 
     def do(first: Any) -> Any:
@@ -69,6 +69,7 @@ def visit(browser: Browser, url: str, action: Any, *, bears: str = "nothing", **
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: complaints.append(dialog.message))
         try:
+            page.add_init_script(before)
             page.emulate_media(**{"reduced_motion": "reduce", **media})
             page.goto(url)
             found = action(page)
@@ -118,6 +119,15 @@ def test_a_case_that_fails_is_told_with_the_values(browser: Browser, tmp_path: P
     assert "<script>taken()</script>" in failed
     assert "5" in failed
     assert foreign == 0
+
+
+def test_a_browser_without_webgpu_is_told_so_and_the_packages_are_shown(browser: Browser, server: PackageServer):
+    def look(page: Any) -> tuple[Any, ...]:
+        return run_tests(page)[0], page.is_enabled("[data-part=run]"), page.is_visible("text=Inputs")
+
+    without = "Object.defineProperty(Navigator.prototype, 'gpu', { value: undefined })"
+    found = visit(browser, server.url, look, before=without)
+    assert found == ("This browser cannot run WebGPU here", True, True)
 
 
 def test_tests_can_be_stopped_and_begun_again_by_keyboard(browser: Browser, tmp_path: Path):

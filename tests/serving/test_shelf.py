@@ -29,10 +29,12 @@ def test_a_folder_and_its_inner_folder_are_the_same_package(root: Path):
 
 def test_the_packages_in_dist_go_before_the_one_of_the_folder(tmp_path: Path):
     write_package(tmp_path, manifest(name="Own"), CASES)
-    assert default_roots(tmp_path) == (tmp_path,)
+    told: list[str] = []
+    (tmp_path / "dist" / "wheels").mkdir(parents=True)
+    assert (default_roots(tmp_path, told.append), told) == ((tmp_path,), [])
     write_package(tmp_path / "dist" / "b", manifest(), CASES)
-    (tmp_path / "dist" / "wheels").mkdir()
-    assert default_roots(tmp_path) == (tmp_path / "dist" / "b",)
+    assert default_roots(tmp_path, told.append) == (tmp_path / "dist" / "b",)
+    assert told == [f"{tmp_path}/dist/wheels holds no package and is not served."]
 
 
 def test_everything_that_is_wrong_with_any_of_them_is_told_at_once(root: Path, tmp_path: Path):

@@ -21,7 +21,7 @@ class Door(Protocol):
 
 
 class Host:
-    """Takes devices in at a door. ``notice`` is told of those that are not used; ``url`` is where they come in."""
+    """Takes devices in at a door. ``notice`` is told of those that are not used; ``url``, if any, is what to open."""
 
     def __init__(self, door: Door, notice: Callable[[str], None], url: str) -> None:
         self.url = url
@@ -43,7 +43,8 @@ class Host:
             except NoAdapterError as error:
                 self._door.part(visitor, ending("This browser is not used", str(error), good=False))
                 self._refuse(error)
-        raise NoAdapterError(Problem(message=f"no browser came within {limit_s:g} s", hint=f"open {self.url}"))
+        hint = f"open {self.url}" if self.url else ""
+        raise NoAdapterError(Problem(message=f"no browser came within {limit_s:g} s", hint=hint))
 
     def revive(self, engine: BrowserEngine, limit_s: float = RETURN_LIMIT_S) -> None:
         """Make an engine usable again that is lost, once its page is back; NoAdapterError if that cannot be."""
