@@ -10,6 +10,11 @@ from scanbuild.package.model import Json
 from scanbuild.publishing.diff_cases import Plans
 
 _CONTEXT: Final = 3
+_MOST_PATCHES: Final = 20
+"""So many different pairs of texts of one pass are compared line by line."""
+MOST_LINES: Final = 20_000
+"""Comparing more lines than this, made to be alike in the worst way, takes minutes."""
+_TOO_LONG: Final = f"@@ more than {MOST_LINES} lines differ, and are not shown @@"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,7 +114,8 @@ def _shader_change(
     differing = [pair for pair in calls if texts[pair[0]] != texts[pair[1]]]
     if not differing:
         return
-    patches = [unified(texts[one], texts[other], f"{variant}/{name}.wgsl") for one, other in sorted(set(differing))]
+    distinct = sorted(set(differing))[:_MOST_PATCHES]
+    patches = [unified(texts[one], texts[other], f"{variant}/{name}.wgsl") for one, other in distinct]
     patch, added, removed = max(patches, key=lambda item: item[1] + item[2])
     yield ShaderChange(
         variant=variant,
@@ -123,11 +129,26 @@ def _shader_change(
 
 
 def unified(old: str, new: str, path: str) -> tuple[str, int, int]:
-    """The unified diff of two texts, and how many lines it adds and removes."""
-    lines = list(
-        difflib.unified_diff(old.splitlines(), new.splitlines(), f"old/{path}", f"new/{path}", n=_CONTEXT, lineterm="")
-    )
+    """The unified diff of two texts, and how many lines it adds and removes.
+
+    Where too many lines lie between the first and the last that differ, all of those count as replaced, and the diff
+    says that instead of showing them.
+    """
+    before, after = old.splitlines(), new.splitlines()
+    head = _alike(before, after)
+    tail = _alike(before[head:][::-1], after[head:][::-1])
+    removed, added = len(before) - head - tail, len(after) - head - tail
+    if max(removed, added) > MOST_LINES:
+        return f"--- old/{path}\n+++ new/{path}\n{_TOO_LONG}\n", added, removed
+    lines = list(difflib.unified_diff(before, after, f"old/{path}", f"new/{path}", n=_CONTEXT, lineterm=""))
     body = lines[2:]
     added = sum(line.startswith("+") for line in body)
     removed = sum(line.startswith("-") for line in body)
     return "".join(f"{line}\n" for line in lines), added, removed
+
+
+def _alike(old: list[str], new: list[str]) -> int:
+    """How many lines are equal from the start."""
+    return next(
+        (at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), min(len(old), len(new))
+    )

@@ -17,7 +17,7 @@ from scanbuild.planning.device import DeviceRecord
 from scanbuild.planning.profiles import profiles
 from scanbuild.publishing.build import build, check_source
 from scanbuild.publishing.diff import PackageDiff, compare_packages
-from scanbuild.publishing.diff_files import unified
+from scanbuild.publishing.diff_files import MOST_LINES, unified
 from scanbuild.publishing.diff_sides import open_side
 from scanbuild.publishing.writer import write_folder
 from tests.publishing.contracts import Edit, drop, move, put
@@ -338,6 +338,14 @@ def test_a_unified_diff_counts_its_lines():
 def test_lines_that_look_like_headers_are_counted():
     _, added, removed = unified("-- x\n", "++ x\n", "f")
     assert (added, removed) == (1, 1)
+
+
+def test_texts_that_would_take_minutes_are_not_compared_line_by_line():
+    old, new = (f"head\n{line * (MOST_LINES + 1)}tail\n" for line in ("a\n", "b\n"))
+    patch, added, removed = unified(old, new, "f")
+    assert (added, removed) == (MOST_LINES + 1, MOST_LINES + 1)
+    assert len(patch) < 200 and "not shown" in patch
+    assert unified(old, old + "more\n", "f")[1:] == (1, 0)
 
 
 def test_a_case_that_another_dtype_of_the_destination_needs_is_still_planned(compare):
