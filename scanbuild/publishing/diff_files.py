@@ -141,6 +141,8 @@ def unified(old: str, new: str, path: str) -> tuple[str, int, int]:
     if max(removed, added) > MOST_LINES:
         return f"--- old/{path}\n+++ new/{path}\n{_TOO_LONG}\n", added, removed
     lines = list(difflib.unified_diff(before, after, f"old/{path}", f"new/{path}", n=_CONTEXT, lineterm=""))
+    if not lines and old != new:
+        lines = [f"--- old/{path}", f"+++ new/{path}", "@@ only the ends of lines differ @@"]
     body = lines[2:]
     added = sum(line.startswith("+") for line in body)
     removed = sum(line.startswith("-") for line in body)

@@ -340,6 +340,12 @@ def test_lines_that_look_like_headers_are_counted():
     assert (added, removed) == (1, 1)
 
 
+@pytest.mark.parametrize("new", ["a\r\nb\r\n", "a\nb"])
+def test_ends_of_lines_alone_are_told(new):
+    patch, added, removed = unified("a\nb\n", new, "f")
+    assert (added, removed) == (0, 0) and "ends of lines" in patch
+
+
 def test_texts_that_would_take_minutes_are_not_compared_line_by_line():
     old, new = (f"head\n{line * (MOST_LINES + 1)}tail\n" for line in ("a\n", "b\n"))
     patch, added, removed = unified(old, new, "f")
