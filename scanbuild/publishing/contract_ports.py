@@ -110,7 +110,7 @@ def _output_changes(old: Manifest, new: Manifest) -> Iterator[Change]:
     aliased = _aliased(old, new)
     names = pair(old.outputs, new.outputs, _unnamed)
     for name in (item for item in names.removed if item not in aliased):
-        yield output_spot(name).removed(_port_words(old, old.outputs[name]), "a caller who reads it gets nothing")
+        yield output_spot(name).removed(_output_words(old, name), "a caller who reads it gets nothing")
     for name, other in names.renamed.items():
         yield rename("output", output_spot(name), output_spot(other))
     for name in (item for item in names.added if item not in aliased):
@@ -125,7 +125,7 @@ def _output_changes(old: Manifest, new: Manifest) -> Iterator[Change]:
 
 def _output_added(old: Manifest, new: Manifest, name: str) -> Change:
     port = new.outputs[name]
-    spot, after = output_spot(name), _port_words(new, port)
+    spot, after = output_spot(name), _output_words(new, name)
     if not port.optional and port.shape is ABSENT and name not in new.inputs:
         return spot.added(after, "it has no shape, so a call without a destination for it is refused", "breaking")
     if not port.optional and is_undecided(old, new, name):
@@ -220,6 +220,11 @@ def _unnamed(port: Port) -> object:
     """What a port is, whatever its name, its description and its name in ONNX."""
     plain = replace(port, name="", description="", onnx=None, shape=ABSENT, rank=ABSENT)
     return plain, canonical(port.shape), canonical(port.rank)
+
+
+def _output_words(manifest: Manifest, name: str) -> str:
+    port = manifest.outputs[name]
+    return f"{'given if asked for' if port.optional else 'always given'}, {dtype_words(manifest, port)}"
 
 
 def _port_words(manifest: Manifest, port: Port) -> str:

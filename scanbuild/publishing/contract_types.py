@@ -63,8 +63,15 @@ def dtype_words(manifest: Manifest, port: Port) -> str:
 
 def is_undecided(old: Manifest, new: Manifest, name: str) -> bool:
     """Whether a call of the old contract leaves open of which dtype an output of the new one is."""
+    if _shares_no_call(old, new):
+        return False
     known = ({port: dtype for port, dtype in call.items() if port in new.inputs} for call in _calls(old))
     return any(_output_dtype(new, name, call) in (None, _BY_CODE) for call in known if _takes(new, call))
+
+
+def _shares_no_call(old: Manifest, new: Manifest) -> bool:
+    """Whether every old call lacks an input; what else it would come to does not matter then."""
+    return any(name not in old.inputs for name, port in new.inputs.items() if not port.optional)
 
 
 def _shared_variables(old: Manifest, new: Manifest) -> list[str]:
@@ -140,8 +147,8 @@ def _group(manifest: Manifest, name: str) -> tuple[str, str]:
 
 def _output_changes(old: Manifest, new: Manifest) -> Iterator[Change]:
     """Outputs whose dtype differs for a call that both manifests take."""
-    if any(name not in old.inputs for name, port in new.inputs.items() if not port.optional):
-        return  # no call is taken by both
+    if _shares_no_call(old, new):
+        return
     seen = ((call, {name: call[name] for name in call if name in new.inputs}) for call in _calls(old))
     calls = [(before, after) for before, after in seen if _takes(new, after)]
     for name in (item for item in old.outputs if item in new.outputs):

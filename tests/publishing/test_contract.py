@@ -247,6 +247,29 @@ def test_the_dtype_of_an_output_follows_the_inputs_that_old_calls_had():
     assert "float16" in change.why and (change.before, change.after) == ("float16", "float32")
 
 
+def test_an_output_that_follows_a_new_input_is_not_called_undecided():
+    new = rich(put("inputs.z", {"dtype": "Z"}), put("typeConstraints.Z", ["int8", "int16"]))
+    assert [change.subject for change in breaking_changes(rich(), new)] == ["input `z`"]
+    followed = rich(put("inputs.z", {"dtype": "V"}), put("outputs.more", {"dtype": "V", "shape": "shapes.z"}))
+    assert [change.subject for change in breaking_changes(rich(), followed)] == ["input `z`"]
+
+
+@pytest.mark.parametrize(
+    ("port", "kind"),
+    [
+        ({"dtype": "int32", "shape": [1]}, "compatible"),
+        ({"dtype": "U", "shape": [1]}, "compatible"),
+        ({"dtype": "V", "optional": True}, "compatible"),
+        ({"dtype": "int32"}, "breaking"),
+        ({"dtype": "V", "shape": [1]}, "breaking"),
+    ],
+)
+def test_an_added_output_is_compatible_if_its_dtype_and_shape_are_told(port, kind):
+    (change,) = contract_changes(rich(), rich(put("outputs.more", port)))
+    assert (change.kind, change.subject) == (kind, "output `more`")
+    assert change.after.startswith("given if asked for" if "optional" in port else "always given")
+
+
 def test_a_wider_list_that_leaves_an_output_undecided_breaks():
     single = rich(put("typeConstraints.V", ["int32"]))
     (change,) = found(single, rich(), "output `cast`")
