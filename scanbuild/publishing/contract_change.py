@@ -103,11 +103,11 @@ def pair(old: Mapping[str, Item], new: Mapping[str, Item], unnamed: Callable[[It
     """
     gone = [name for name in old if name not in new]
     fresh = [name for name in new if name not in old]
+    plain_old, plain_new = ([unnamed(items[name]) for name in names] for items, names in ((old, gone), (new, fresh)))
     renamed: dict[str, str] = {}
-    for name in gone:
-        like = [other for other in fresh if unnamed(new[other]) == unnamed(old[name])]
-        rivals = [other for other in gone if unnamed(old[other]) == unnamed(old[name])]
-        if len(like) == 1 and len(rivals) == 1:
+    for name, plain in zip(gone, plain_old, strict=True):
+        like = [other for other, its in zip(fresh, plain_new, strict=True) if its == plain]
+        if len(like) == 1 and plain_old.count(plain) == 1:
             renamed[name] = like[0]
     return Pairing(
         both=tuple(name for name in old if name in new),
