@@ -107,6 +107,13 @@ def test_the_tests_run_in_the_browser_when_the_button_is_pressed_and_not_before(
     assert count == "2 of 2 done"
 
 
+def test_tests_run_over_https_in_a_page_that_was_opened_at_the_whole_address(browser: Browser, root: Path):
+    with open_server(fill_shelf([root]), ServeSettings(host="0.0.0.0", port=0)) as server:
+        assert visit(browser, server.url, run_tests) == ("All is well", "2 passed")
+        bare = f"{server.origin}/"
+        assert visit(browser, bare, lambda page: page.locator("button").count()) == 0
+
+
 def test_a_case_that_fails_is_told_with_the_values(browser: Browser, tmp_path: Path):
     write_package(tmp_path, manifest(), [case("right", [1], [2]), case(EVIL, [1, 2], [2, 5])])
 
