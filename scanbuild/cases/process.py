@@ -5,7 +5,8 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -16,6 +17,10 @@ from scanbuild.errors import NoAdapterError, Problem, ScanbuildError
 
 START_LIMIT_S: Final = 120.0
 ENDED: Final = "ended unexpectedly"
+
+_SAFE_PATH: Final = "PYTHONSAFEPATH"
+_STARTING: Final = threading.Lock()
+"""Held while the environment is another, which all threads share."""
 
 _LOG_LINES: Final = 4
 _LOG_BYTES: Final = 4000
@@ -39,6 +44,24 @@ class Refused:
     def error(self) -> ScanbuildError:
         """The error, this side of the pipe."""
         return self.kind(*self.problems)
+
+
+@contextmanager
+def _nothing_from_here() -> Iterator[None]:
+    """Processes that start within import nothing from the current folder, which may be that of a hostile package.
+
+    Python looks there first, when it is started as :mod:`multiprocessing` does, even for modules of its own.
+    """
+    with _STARTING:
+        before = os.environ.get(_SAFE_PATH)
+        os.environ[_SAFE_PATH] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[_SAFE_PATH]
+            else:
+                os.environ[_SAFE_PATH] = before
 
 
 class WorkerProcess:
@@ -68,7 +91,8 @@ class WorkerProcess:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=self._serve, args=(theirs, settings, str(self._log)), daemon=True)
-        process.start()
+        with _nothing_from_here():
+            process.start()
         theirs.close()
         self._process, self._connection = process, ours
 
