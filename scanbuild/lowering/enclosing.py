@@ -183,7 +183,7 @@ def _with_types(proto: Any) -> Any:
 
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _INFER],
+            [sys.executable, "-P", "-c", _INFER],  # it imports nothing from the current folder
             input=proto.SerializeToString(),
             capture_output=True,
             check=False,
