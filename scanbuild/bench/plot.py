@@ -27,7 +27,9 @@ def draw(report: BenchReport, described: str, file: Path) -> None:
     matplotlib: Any = import_module("matplotlib")
     figure_class: Any = import_module("matplotlib.figure").Figure
     canvas_class: Any = import_module("matplotlib.backends.backend_agg").FigureCanvasAgg
-    with matplotlib.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
+    # What a matplotlibrc in the current folder says does not count: it can name programs to run.
+    plain = {name: value for name, value in matplotlib.rcParamsDefault.items() if not name.startswith("backend")}
+    with matplotlib.rc_context({**plain, "font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
         figure = figure_class(figsize=(10, 5.5), layout="constrained")
         canvas_class(figure)
         axes = figure.add_subplot()
