@@ -2,6 +2,8 @@
 
 import ast
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,8 +20,10 @@ from scanbuild.gpu.browser import site
 from scanbuild.gpu.browser.settings import ServerSettings
 from scanbuild.package.fetching import FetchError
 from scanbuild.package.remote import UrlFetch
+from tests.cases.packages import case, sign, write_package
+from tests.cases.packages import manifest as package_manifest
 from tests.robustness.bases import MARKER
-from tests.robustness.test_traps import manifest, scanbuild, source
+from tests.robustness.test_traps import environment, manifest, scanbuild, source
 
 FORGED = "\n  ::error file=x::forged\n##[error]forged too\n"
 EVIL = (
@@ -37,6 +41,49 @@ def test_no_command_runs_a_reference_that_came_with_a_package(tmp_path: Path):
     for command in (["publish", "out"], ["show", "out"], ["bench", "out", "--case", "no"], ["diff", "out", "out"]):
         assert scanbuild(*command, cwd=tmp_path).status in (0, 1, 2, 3)
     assert not list(tmp_path.rglob(MARKER))
+
+
+MODULES = ("multiprocessing", "pickle", "tempfile", "struct", "json", "numpy", "onnx", "onnxruntime", "wgpu")
+
+
+def lay_modules(folder: Path, marker: Path) -> None:
+    """Python files that are called like modules, and say if they are imported."""
+    for name in MODULES:
+        text = f"open({str(marker)!r}, 'w').close()\nraise ImportError('hijacked')\n"
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+
+
+def test_nothing_is_imported_from_the_folder_that_a_command_runs_in(tmp_path: Path):
+    folder = write_package(tmp_path, package_manifest(), [case("one", [1.0], [2.0])])
+    sign(folder)
+    lay_modules(tmp_path, tmp_path / "hijacked")
+    (tmp_path / "bin").mkdir()
+    installed = tmp_path / "bin" / "start.py"  # as pip writes it: Python looks for modules beside it, and not here
+    installed.write_text("from scanbuild.commands import main\nmain()\n", encoding="utf-8")
+    for command in (["verify"], ["bench"], ["check"]):
+        done = subprocess.run(
+            [sys.executable, str(installed), *command],
+            cwd=tmp_path,
+            env=environment(tmp_path / "home"),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert "hijacked" not in done.stderr
+        assert done.returncode in (0, 1, 2, 3)
+    assert not (tmp_path / "hijacked").exists()
+
+
+def test_inferring_types_imports_nothing_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from onnx import load_from_string
+
+    from scanbuild.lowering.enclosing import _with_types
+
+    lay_modules(tmp_path, tmp_path / "hijacked")
+    monkeypatch.chdir(tmp_path)
+    assert _with_types(load_from_string(evil_model())) is not None
+    assert not (tmp_path / "hijacked").exists()
 
 
 def test_nothing_is_written_through_a_link_in_place_of_the_output(tmp_path: Path):

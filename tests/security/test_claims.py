@@ -28,7 +28,11 @@ TESTS: dict[str, dict[str, list[str]]] = {
             "test_a_named_source_gives_the_reference",
         ],
         "serving/test_trial.py": ["test_a_reference_that_came_with_a_package_is_not_run"],
-        ATTACKS: ["test_no_command_runs_a_reference_that_came_with_a_package"],
+        ATTACKS: [
+            "test_no_command_runs_a_reference_that_came_with_a_package",
+            "test_nothing_is_imported_from_the_folder_that_a_command_runs_in",
+            "test_inferring_types_imports_nothing_from_the_current_folder",
+        ],
     },
     "S2": {
         "robustness/test_sandbox.py": [
