@@ -102,12 +102,14 @@ def _swap(fresh: Path, folder: Path) -> None:
 
 def _remove_leftovers(folder: Path) -> None:
     """Remove what an interrupted run left. Only the holder of the lock may: nobody else is writing then."""
-    for path in folder.parent.glob(_prefix(folder) + "*"):
-        _remove(path)
+    for path in folder.parent.iterdir():
+        if path.name.startswith(_prefix(folder)) and path.is_dir() and not path.is_symlink():
+            _remove(path)
 
 
 def _prefix(folder: Path) -> str:
-    return f".{folder.name}-"
+    """How the names of folders that are only there while one is written begin; nothing else is called so."""
+    return f".{folder.name}.scanbuild-"
 
 
 def _remove(path: Path) -> None:

@@ -54,9 +54,20 @@ def test_a_failure_while_moving_puts_the_old_folder_back(tmp_path, monkeypatch):
 
 
 def test_what_an_interrupted_run_left_is_cleared_away(tmp_path):
-    (tmp_path / ".webgpu-abc" / "x").mkdir(parents=True)
+    (tmp_path / ".webgpu.scanbuild-abc" / "x").mkdir(parents=True)
     write_folder(tmp_path / "webgpu", NEW, MARKS)
     assert [path.name for path in tmp_path.iterdir()] == ["webgpu"]
+
+
+@pytest.mark.parametrize("name", ["webgpu", "*", "**", "?", "[a-z]", "!", "\u00e9"])
+def test_whatever_a_folder_is_called_its_neighbours_stay(tmp_path, name):
+    neighbours = [".webgpu-old", ".webgpu-notes", f".{name}-old", ".git-x", ".x.scanbuild-abc", f"{name}-old"]
+    for neighbour in neighbours:
+        (tmp_path / neighbour).mkdir(exist_ok=True)
+    write_folder(tmp_path / name, OLD, MARKS)
+    write_folder(tmp_path / name, NEW, MARKS)
+    assert content(tmp_path / name) == NEW
+    assert {path.name for path in tmp_path.iterdir()} == {name, *neighbours}
 
 
 def test_a_file_in_the_way_is_named(tmp_path):
