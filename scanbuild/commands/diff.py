@@ -1,20 +1,19 @@
 """``scanbuild diff``: what differs between two packages, and whether it breaks callers."""
 
-import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from scanbuild.commands.console import Console, check_writable, verbosity_options, write_report
+from scanbuild.commands.console import Console, verbosity_options
+from scanbuild.commands.json_report import check_json_file, clear_the_way, json_option, write_json
 from scanbuild.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from scanbuild.bench.between import Between
     from scanbuild.publishing.diff_sides import Side
 
-_STANDARD_OUTPUT: Final = "-"
 _BREAKS: Final = 1
 _FILE = click.Path(path_type=Path)
 
@@ -29,13 +28,7 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--strict", is_flag=True, help="Let changes fail, too, of which it is unknown whether they break callers."
 )
-@click.option(
-    "--json",
-    "json_file",
-    type=click.Path(path_type=Path, allow_dash=True),
-    metavar="FILE",
-    help="Write a report as JSON; - writes it to standard output, and nothing else there.",
-)
+@json_option
 @verbosity_options
 @click.pass_obj
 def diff(
@@ -77,26 +70,18 @@ def diff(
     from scanbuild.planning.profiles import profiles
     from scanbuild.publishing.diff import compare_packages
 
-    to_stdout = str(json_file) == _STANDARD_OUTPUT
-    if json_file is not None and not to_stdout:
-        check_writable(json_file)
+    check_json_file(json_file)
     one, other = _open_both(old, new)
     performance = _performance(one, other, reports)
     found = compare_packages(one, other, profiles())
     console.problems(found.notes)
-    if to_stdout:
-        console.verbosity = -1
+    clear_the_way(console, json_file)
     from scanbuild.commands.diff_tables import present
 
     present(console, found, performance, patch=patch, strict=strict)
-    if json_file is not None:
-        report: dict[str, Any] = found.to_json(strict=strict)
-        report["performance"] = None if performance is None else performance.to_json()
-        text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
-        if to_stdout:
-            click.echo(text, nl=False)
-        else:
-            write_report(json_file, text)
+    report = found.to_json(strict=strict)
+    report["performance"] = None if performance is None else performance.to_json()
+    write_json(json_file, report)
     return _BREAKS if found.fails(strict=strict) else 0
 
 

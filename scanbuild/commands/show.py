@@ -1,11 +1,11 @@
 """``scanbuild show``: what a kernel takes and gives, and what the loader would do with a call of it, and why."""
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from scanbuild.commands.console import Console, verbosity_options
+from scanbuild.commands.json_report import json_option
 
 
 @click.command()
@@ -28,13 +28,7 @@ from scanbuild.commands.console import Console, verbosity_options
 @click.option("--version", type=click.IntRange(min=0), metavar="N", help="Of a repository: the branch vN.")
 @click.option("--revision", metavar="REV", help="Of a repository: this revision.")
 @click.option("--expected-op-id", metavar="ID", help="At a URL: the op id; default: what the URL ends in.")
-@click.option(
-    "--json",
-    "json_file",
-    type=click.Path(path_type=Path, allow_dash=True),
-    metavar="FILE",
-    help="Write a report as JSON; - writes it to standard output, and nothing else there.",
-)
+@json_option
 @verbosity_options
 @click.pass_obj
 def show(console: Console, /, **options: Any) -> int:

@@ -1,6 +1,5 @@
 """What ``scanbuild show`` does, once its options are read."""
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +7,8 @@ from typing import Any, Final
 
 import click
 
-from scanbuild.commands.console import Console, check_writable, printable, write_report
+from scanbuild.commands.console import Console, printable
+from scanbuild.commands.json_report import check_json_file, clear_the_way, write_json
 from scanbuild.commands.show_call import REFUSED, Shown, present_call, present_devices
 from scanbuild.commands.show_overview import cases_by_variant, present_overview
 from scanbuild.commands.show_package import Location, Subject, open_subject
@@ -22,7 +22,6 @@ from scanbuild.planning.explanation import CallExplanation, explain_call
 from scanbuild.planning.planner import Planner
 from scanbuild.planning.profiles import profiles
 
-STANDARD_OUTPUT: Final = "-"
 _REFUSED_CALL: Final = 1
 
 
@@ -46,11 +45,6 @@ class ShowOptions:
     revision: str | None = None
     expected_op_id: str | None = None
     json_file: Path | None = None
-
-    @property
-    def to_stdout(self) -> bool:
-        """Whether the report takes standard output, where nothing else may stand then."""
-        return str(self.json_file) == STANDARD_OUTPUT
 
     @property
     def wanted(self) -> Wanted:
@@ -91,8 +85,7 @@ def run_show(console: Console, options: ShowOptions) -> int:
     problems = list(_contradictions(options))
     if problems:
         raise InputError(*(Problem(message=text, rule="option", stage="own") for text in problems))
-    if options.json_file is not None and not options.to_stdout:
-        check_writable(options.json_file)
+    check_json_file(options.json_file)
     subject = open_subject(options.location)
     reader = RequestReader(subject, options.wanted)
     name, device = reader.device()
@@ -111,8 +104,7 @@ def run_show(console: Console, options: ShowOptions) -> int:
     )
     if options.wgsl:
         return _wgsl(console, task)
-    if options.to_stdout:
-        console.verbosity = -1
+    clear_the_way(console, options.json_file)
     if call is None:
         return _overview(console, task)
     return _devices(console, task, call) if options.all_devices else _call(console, task, call)
@@ -177,14 +169,8 @@ def _refused(console: Console, found: CallExplanation, *, shown: bool) -> int:
 
 
 def _write(task: _Task, **parts: Any) -> None:
-    file = task.options.json_file
-    if file is None:
-        return
-    report = report_json(task.subject, **parts)
-    if task.options.to_stdout:
-        click.echo(json.dumps(report, indent=2))  # in ASCII, for it may be a terminal
-    else:
-        write_report(file, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    if task.options.json_file is not None:
+        write_json(task.options.json_file, report_json(task.subject, **parts))
 
 
 def _wgsl(console: Console, task: _Task) -> int:

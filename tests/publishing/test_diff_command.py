@@ -136,6 +136,13 @@ def test_the_report_may_take_standard_output(sources):
     assert result.exit_code == 1 and report["contract"][0]["subject"] == "attribute `scale`"
 
 
+def test_a_report_on_standard_output_steers_no_terminal(sources):
+    old, new = sources(put("attributes.scale", {"default": "\x9b2J\u202e"}))
+    result = run(old, new, "--json", "-")
+    assert result.stdout.isascii()
+    assert json.loads(result.stdout)["contract"][0]["after"] == 'default "\x9b2J\u202e"'
+
+
 def test_two_reports_of_bench_are_compared(sources, tmp_path):
     old, new = sources(*COMPATIBLE)
     for name, seconds in (("old", 1e-3), ("new", 5e-4)):
