@@ -177,7 +177,7 @@ def dispatch_text(dispatch: Dispatch) -> str:
         return f"{dispatch.threads} threads, {dispatch.workgroup_size} a workgroup"
     if dispatch.form == "workgroups":
         return f"{dispatch.workgroups} workgroups"
-    sizes = [str(dispatch.x), str(dispatch.y), str(dispatch.z)]
+    sizes = list(map(str, dispatch.sizes.values()))
     while len(sizes) > 1 and sizes[-1] == "1":
         sizes.pop()
     return f"grid {' x '.join(sizes)}"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from scanbuild.commands.console import counted
-from scanbuild.commands.show_sheet import Sheet, Styled, bytes_text, value_text, written_text
+from scanbuild.commands.show_sheet import Sheet, Styled, bytes_text, tensor_text, value_text, written_text
 from scanbuild.package.model import ABSENT
 from scanbuild.planning.details import BindingDetail, PassDetail, Size, UniformField
 from scanbuild.planning.explanation import CallExplanation
@@ -26,7 +26,7 @@ def present_passes(sheet: Sheet, explanation: CallExplanation, *, detailed: bool
         sheet.heading("Scratch, zeros at the start of the call")
         sheet.columns(
             [
-                ((item.id, "cyan"), f"{item.dtype}[{', '.join(map(str, item.shape))}]", bytes_text(item.size))
+                ((item.id, "cyan"), tensor_text(item.dtype, item.shape), bytes_text(item.size))
                 for item in explanation.scratches
             ],
             right=(2,),
@@ -153,5 +153,5 @@ def _totals(sheet: Sheet, explanation: CallExplanation) -> None:
         rows.append(("profile", f"bytesMoved {value_text(totals.bytes_moved)} in all"))
     sheet.columns(rows)
     outputs = [item for item in explanation.tensors if item.name in explanation.returned]
-    told = ", ".join(f"{item.name} {item.logical}[{', '.join(map(str, item.shape))}]" for item in outputs)
+    told = ", ".join(f"{item.name} {tensor_text(item.logical, item.shape)}" for item in outputs)
     sheet.line(f"Returned: {told}" if told else "Nothing is returned.", indent=2)

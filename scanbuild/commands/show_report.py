@@ -8,7 +8,7 @@ from scanbuild.commands.show_overview import CasesOf
 from scanbuild.commands.show_package import Subject
 from scanbuild.commands.show_sheet import json_value
 from scanbuild.errors import Problem
-from scanbuild.package.model import ABSENT, Attribute, Dispatch, Pass, Port, RepeatGroup, Requires, Variant
+from scanbuild.package.model import ABSENT, Attribute, Pass, Port, RepeatGroup, Requires, Variant
 from scanbuild.planning.clauses import ClauseExplanation
 from scanbuild.planning.details import BindingDetail, PassDetail, UniformField
 from scanbuild.planning.explanation import CallExplanation, Derived, VariantExplanation
@@ -128,15 +128,7 @@ def _written_pass(item: Pass | RepeatGroup) -> Report:
             "index": item.index,
             "passes": [_written_pass(inner) for inner in item.passes],
         }
-    return {"id": item.id, "shader": item.shader, "dispatch": _written_dispatch(item.dispatch)}
-
-
-def _written_dispatch(item: Dispatch) -> Report:
-    if item.form == "threads":
-        return {"threads": item.threads, "workgroupSize": item.workgroup_size}
-    if item.form == "workgroups":
-        return {"workgroups": item.workgroups}
-    return {"x": item.x, "y": item.y, "z": item.z}
+    return {"id": item.id, "shader": item.shader, "dispatch": item.dispatch.sizes}
 
 
 def call_json(found: CallExplanation, described: str, device: str) -> Report:

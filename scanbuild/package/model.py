@@ -107,6 +107,15 @@ class Dispatch:
     workgroup_size: str | int = 1
     workgroups: str | int = 0
 
+    @property
+    def sizes(self) -> dict[str, str | int]:
+        """The sizes that the form has, by their names in the manifest."""
+        if self.form == "grid":
+            return {"x": self.x, "y": self.y, "z": self.z}
+        if self.form == "threads":
+            return {"threads": self.threads, "workgroupSize": self.workgroup_size}
+        return {"workgroups": self.workgroups}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pass:

@@ -162,15 +162,10 @@ def _why_skipped(
 
 
 def _sizes(dispatch: Dispatch, program: Program) -> tuple[Size, ...]:
-    if dispatch.form == "grid":
-        written = {"x": dispatch.x, "y": dispatch.y, "z": dispatch.z}
-    elif dispatch.form == "threads":
-        written = {"threads": dispatch.threads, "workgroupSize": dispatch.workgroup_size}
-    else:
-        written = {"workgroups": dispatch.workgroups}
     place = program.place.member("dispatch", ".dispatch")
     return tuple(
-        Size(name=name, written=text, value=program.scope.evaluate(text, place)) for name, text in written.items()
+        Size(name=name, written=text, value=program.scope.evaluate(text, place))
+        for name, text in dispatch.sizes.items()
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, Final, Literal
 
-from scanbuild.package.model import ABSENT, Dispatch, Json, Manifest, Pass, RepeatGroup, Variant
+from scanbuild.package.model import ABSENT, Json, Manifest, Pass, RepeatGroup, Variant
 from scanbuild.publishing.contract_change import pair
 
 EVERY: Final = "every variant"
@@ -158,7 +158,7 @@ def _member_details(what: str, old: Pass | RepeatGroup, new: Pass | RepeatGroup)
             yield Detail(what=what, before=_kind(old), after=_kind(new))
         return
     yield from _detail(f"{what}: shader", old.shader, new.shader)
-    yield from _detail(f"{what}: dispatch", _dispatch(old.dispatch), _dispatch(new.dispatch))
+    yield from _detail(f"{what}: dispatch", old.dispatch.sizes, new.dispatch.sizes)
     bindings = [{binding.name: binding for binding in item.bindings} for item in (old, new)]
     yield from _map_details(f"{what}: binding", *bindings)
     if bindings[0].keys() == bindings[1].keys():
@@ -167,15 +167,6 @@ def _member_details(what: str, old: Pass | RepeatGroup, new: Pass | RepeatGroup)
     yield from _detail(f"{what}: profile", old.profile, new.profile)
     for member in ("subgroup_collectives_width", "submit_after", "view_alias"):
         yield from _detail(f"{what}: {_CAMEL[member]}", getattr(old, member), getattr(new, member))
-
-
-def _dispatch(item: Dispatch) -> dict[str, Json]:
-    """A grid in the form in which it is written."""
-    if item.form == "grid":
-        return {"x": item.x, "y": item.y, "z": item.z}
-    if item.form == "threads":
-        return {"threads": item.threads, "workgroupSize": item.workgroup_size}
-    return {"workgroups": item.workgroups}
 
 
 def _kind(item: Pass | RepeatGroup | None) -> str:
