@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 
 from scanbuild import __version__, commands
 from scanbuild.commands import main
+from scanbuild.commands.console import write_report
 from scanbuild.errors import CheckFailedError, InputError, NoAdapterError, Problem
 
 
@@ -173,3 +175,13 @@ def test_a_reader_that_leaves_is_no_failure():
 
 def test_colour_is_left_out_in_a_pipe():
     assert "\x1b" not in run("render", "/nonexistent").stderr
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="the system gives open files no names")
+def test_a_report_goes_into_a_pipe_that_has_a_name(tmp_path):
+    """As with ``--json >(jq .)``, which a shell turns into a name like this."""
+    reading, writing = os.pipe()
+    write_report(Path(f"/dev/fd/{writing}"), "{}\n")
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        assert pipe.read() == "{}\n"

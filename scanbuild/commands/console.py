@@ -1,5 +1,6 @@
 """What every command shares: how much is said, in which colours, and how a problem looks."""
 
+import errno
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -79,23 +80,39 @@ def check_writable(file: Path) -> None:
 def write_report(file: Path, text: str) -> None:
     """Write a report, whole or not at all: where the disk is full, an earlier one stays as it was.
 
-    An error that has no name of its own gets that of the file.
+    A device or a pipe is never replaced, whatever it is called (``/dev/stdout``, ``/dev/fd/63``). An error that has no
+    name of its own gets that of the file.
     """
-    target = file.resolve()
-    part = target.with_name(f".{target.name}.part")
+    is_stream = file.exists() and not file.is_file()
+    target = file if is_stream else file.resolve()
     try:
-        if (target.exists() and not target.is_file()) or not os.access(target.parent, os.W_OK):
-            target.write_text(text, encoding="utf-8", errors="replace")  # a device or a pipe is never replaced
-            return
-        try:
-            part.unlink(missing_ok=True)
-            with part.open("x", encoding="utf-8", errors="replace") as fresh:  # never through a link in wait
-                fresh.write(text)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+        if is_stream or not os.access(target.parent, os.W_OK):
+            target.write_text(text, encoding="utf-8", errors="replace")
+        else:
+            _replace(target, text)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(file)) from None
+
+
+def leave_report(file: Path, text: str) -> None:
+    """Leave a report in a folder that anybody may have made, at a name that nobody gave: whole or not at all.
+
+    A link there may lead anywhere, so it is replaced and not followed. OSError where something else is in the way.
+    """
+    if os.path.lexists(file) and not (file.is_symlink() or file.is_file()):
+        raise FileExistsError(errno.EEXIST, "what is there is no file", str(file))
+    _replace(file, text)
+
+
+def _replace(target: Path, text: str) -> None:
+    part = target.with_name(f".{target.name}.part")
+    try:
+        part.unlink(missing_ok=True)
+        with part.open("x", encoding="utf-8", errors="replace") as fresh:  # never through a link in wait
+            fresh.write(text)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def counted(number: int, what: str) -> str:

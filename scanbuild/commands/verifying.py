@@ -21,9 +21,10 @@ from scanbuild.cases.variants import VariantSurvey
 from scanbuild.cases.worker import CompileTask, OpenPackage, Ready, RunTask, Task, WorkerSettings
 from scanbuild.commands.browser_options import BrowserOptions
 from scanbuild.commands.browsing import Devices
-from scanbuild.commands.console import Console, check_writable, counted, write_report
+from scanbuild.commands.console import Console, check_writable, counted, leave_report, write_report
 from scanbuild.commands.faults import INTERRUPTED
 from scanbuild.commands.fuzzing import fuzz
+from scanbuild.commands.older import warn_if_older
 from scanbuild.commands.verify_output import Annotations, Progress, present_run, present_totals
 from scanbuild.errors import CheckFailedError, InputError, NoAdapterError, Problem, ScanbuildError
 from scanbuild.gpu.adapters import ENGINES, EngineName
@@ -344,7 +345,7 @@ def _leave_reports(console: Console, report: VerifyReport, subjects: Sequence[Su
         runs = tuple(run for run in report.runs if run.folder == str(subject.folder))
         own = tuple(item for item in report.coverage if item.package == subject.package.manifest.op_id)
         try:
-            write_report(file, _json_text(replace(report, runs=runs, coverage=own)))
+            leave_report(file, _json_text(replace(report, runs=runs, coverage=own)))
         except OSError as error:
             console.detail(f"{file} cannot be written: {error.strerror}")
 
@@ -366,6 +367,7 @@ def _subject(console: Console, root: Path, options: VerifyOptions) -> Subject:
     folder = package_folder(root)
     package, tests, digest = _read_package(folder)
     console.problems(tests.notes)
+    warn_if_older(console, folder)
     names = [case.name for case in tests.cases]
     wanted = set(names if options.pattern is None else matching(names, options.pattern))
     if not wanted:

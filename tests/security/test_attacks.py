@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from scanbuild.commands.console import printable, write_report
+from scanbuild.commands.console import leave_report, printable, write_report
 from scanbuild.gpu.browser import site
 from scanbuild.gpu.browser.settings import ServerSettings
 from scanbuild.package.fetching import FetchError
@@ -109,6 +110,35 @@ def test_nothing_is_written_through_a_link_in_place_of_a_report_s_first_half(tmp
     assert victim.read_text(encoding="utf-8") == "mine"
     assert (tmp_path / "report.json").read_text(encoding="utf-8") == "{}"
     assert not (tmp_path / "report.json").is_symlink()
+
+
+def test_nothing_is_written_through_a_link_in_place_of_a_report_that_is_left_beside_a_package(tmp_path: Path):
+    victim, report = tmp_path / "victim", tmp_path / "verify-report.json"
+    victim.write_text("mine", encoding="utf-8")
+    for target in (victim, tmp_path / "nowhere"):
+        report.unlink(missing_ok=True)
+        report.symlink_to(target)
+        leave_report(report, "{}")
+        assert report.read_text(encoding="utf-8") == "{}"
+        assert not report.is_symlink()
+    assert victim.read_text(encoding="utf-8") == "mine"
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_pipe_in_place_of_a_report_that_is_left_does_not_hold_a_run_up(tmp_path: Path):
+    os.mkfifo(tmp_path / "verify-report.json")
+    with pytest.raises(FileExistsError, match="no file"):
+        leave_report(tmp_path / "verify-report.json", "{}")
+
+
+def test_verify_leaves_its_report_without_following_a_link(tmp_path: Path):
+    write_package(tmp_path, package_manifest(), [case("good", [1, 2, 3], [2, 4, 6])])
+    victim, left = tmp_path / "victim", tmp_path / "build" / "verify-report.json"
+    victim.write_text("mine", encoding="utf-8")
+    left.symlink_to(victim)
+    scanbuild("verify", cwd=tmp_path)
+    assert victim.read_text(encoding="utf-8") == "mine"
+    assert json.loads(left.read_text(encoding="utf-8"))["runs"]
 
 
 def test_tokens_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch):

@@ -72,6 +72,9 @@ TESTS: dict[str, dict[str, list[str]]] = {
         ATTACKS: [
             "test_nothing_is_written_through_a_link_in_place_of_the_output",
             "test_nothing_is_written_through_a_link_in_place_of_a_report_s_first_half",
+            "test_nothing_is_written_through_a_link_in_place_of_a_report_that_is_left_beside_a_package",
+            "test_verify_leaves_its_report_without_following_a_link",
+            "test_a_pipe_in_place_of_a_report_that_is_left_does_not_hold_a_run_up",
         ],
     },
     "S6": {"robustness/test_traps.py": ["test_a_repository_around_the_package_runs_nothing"]},
