@@ -1,32 +1,18 @@
 """The packages that are measured, and packages with other values of their tunables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scanbuild.cases.casefile import Case, CaseFile, read_benches
 from scanbuild.cases.report import matching
 from scanbuild.errors import CheckFailedError, InputError, Problem
 from scanbuild.package.fetching import FetchError
-from scanbuild.package.folder import FolderFetch, digest_problems, open_folder, package_folder
-from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE
+from scanbuild.package.folder import FolderFetch, digest_problems, is_source, open_folder, package_folder
 from scanbuild.package.model import Json, Manifest
 from scanbuild.package.source import BENCH_FILE, read_source
 from scanbuild.package.text import decode
-from scanbuild.planning.planner import PackageLike
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Templates:
-    """A manifest and all templates of its package: what planning needs."""
-
-    manifest: Manifest
-    files: Mapping[str, str] = field(repr=False)
-
-    def templates(self, variant_id: str) -> Mapping[str, str]:
-        """All templates, whichever the variant."""
-        del variant_id
-        return self.files
+from scanbuild.planning.planner import PackageLike, Templates
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,11 +53,6 @@ def open_subject(folder: Path) -> PackageLike:
     return package
 
 
-def is_source(folder: Path) -> bool:
-    """Whether a folder holds a source package rather than a built one."""
-    return (folder / MANIFEST_FILE).is_file() and not (folder / METADATA_FILE).is_file() and not _is_built(folder)
-
-
 def read_cases(folder: Path, manifest: Manifest) -> CaseFile:
     """The benchmark cases in a package's folder. Raises InputError with all problems of the file."""
     inner = folder if is_source(folder) else package_folder(folder)
@@ -91,14 +72,6 @@ def matching_cases(cases: Sequence[Case], patterns: Sequence[str]) -> list[Case]
     names = [case.name for case in cases]
     wanted = {name for pattern in patterns for name in ([pattern] if pattern in names else matching(names, pattern))}
     return [case for case in cases if not patterns or case.name in wanted]
-
-
-def _is_built(folder: Path) -> bool:
-    try:
-        package_folder(folder)
-    except InputError:
-        return False
-    return True
 
 
 def _overlaid(tunables: Mapping[str, Json], values: Mapping[str, Json]) -> dict[str, Json]:

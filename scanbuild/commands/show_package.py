@@ -9,15 +9,14 @@ from typing import Final, Literal
 
 from scanbuild.cases.casefile import read_benches, read_tests
 from scanbuild.errors import InputError, LoadError, Problem
-from scanbuild.package.folder import package_folder
+from scanbuild.package.folder import is_source
 from scanbuild.package.load import LoadOptions
 from scanbuild.package.loaded import Package
-from scanbuild.package.metadata import MANIFEST_FILE
 from scanbuild.package.model import ABSENT, Manifest
 from scanbuild.package.opening import open_package
 from scanbuild.package.source import BENCH_FILE, TEST_FILE
 from scanbuild.planning.planner import PackageLike
-from scanbuild.publishing.build import AsWritten, check_source
+from scanbuild.publishing.build import check_source
 from scanbuild.publishing.rendering import SourceCase
 
 _URL: Final = re.compile(r"https?:", re.IGNORECASE)
@@ -55,22 +54,13 @@ def open_subject(location: Location) -> Subject:
     Nothing of it is run. InputError with every problem of a source, LoadError for what the loader refuses.
     """
     folder = Path(location.name)
-    if _is_source(folder):
+    if is_source(folder):
         checked = check_source(folder)
-        package = AsWritten(manifest=checked.manifest, source=checked.source)
-        return Subject(location=location.name, kind="source", package=package, cases=checked.cases)
+        return Subject(location=location.name, kind="source", package=checked.as_written, cases=checked.cases)
     loaded = open_package(location.name, _options(location))
     notes: list[Problem] = []
     cases = tuple(_cases(loaded, notes))
     return Subject(location=location.name, kind="built", package=loaded, cases=cases, notes=tuple(notes))
-
-
-def _is_source(folder: Path) -> bool:
-    try:
-        package_folder(folder)
-    except InputError:
-        return (folder / MANIFEST_FILE).is_file()
-    return False
 
 
 def _options(location: Location) -> LoadOptions:

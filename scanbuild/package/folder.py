@@ -8,7 +8,7 @@ from scanbuild.package.digest import compare_digests, folder_digests
 from scanbuild.package.fetching import MAX_BYTES, FetchError
 from scanbuild.package.load import FOLDER, assemble
 from scanbuild.package.loaded import Package
-from scanbuild.package.metadata import METADATA_FILE
+from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE
 
 
 def open_folder(folder: Path, *, verify_hashes: bool = True) -> Package:
@@ -28,6 +28,12 @@ def package_folder(folder: Path) -> Path:
     require_folder(folder)
     message = f"there is no built package here: neither {FOLDER}/{METADATA_FILE} nor {METADATA_FILE}"
     raise InputError(Problem(message=message, rule="folder", file=str(folder), hint="build one with scanbuild render"))
+
+
+def is_source(folder: Path) -> bool:
+    """Whether a folder holds a source package, rather than a built one or none."""
+    built = any((candidate / METADATA_FILE).is_file() for candidate in (folder / FOLDER, folder))
+    return not built and (folder / MANIFEST_FILE).is_file()
 
 
 def require_folder(folder: Path) -> None:

@@ -42,6 +42,19 @@ class PackageLike(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Templates:
+    """A manifest and all templates of its package: what planning needs."""
+
+    manifest: Manifest
+    files: Mapping[str, str] = field(repr=False)
+
+    def templates(self, variant_id: str) -> Mapping[str, str]:
+        """All templates, whichever the variant."""
+        del variant_id
+        return self.files
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PreparedCall:
     """A planned call: the plan, the bytes to upload by tensor name, and the tensors that are on the GPU already.
 

@@ -31,6 +31,7 @@ from scanbuild.package.source import (
 )
 from scanbuild.package.text import decode, encode
 from scanbuild.planning.device import DeviceRecord
+from scanbuild.planning.planner import Templates
 from scanbuild.publishing.folding import fold, source_file
 from scanbuild.publishing.metadata import metadata
 from scanbuild.publishing.provenance import Provenance
@@ -63,6 +64,11 @@ class CheckedSource:
     def folders(self) -> tuple[Path, Path]:
         """The folders that everything was read from."""
         return (self.source.folder, self.source.folder.resolve().parent / SHARED_FOLDER)
+
+    @property
+    def as_written(self) -> Templates:
+        """The source for planning, its templates not folded."""
+        return Templates(manifest=self.manifest, files={**self.source.templates, **self.source.shared})
 
 
 def check_source(folder: Path) -> CheckedSource:
@@ -126,23 +132,10 @@ def _rendered_within(checked: CheckedSource, package: Package, devices: Mapping[
         raise InputError(*(_in_source(problem, checked.source) for problem in problems))
     try:
         # Once more from the templates as they are written, since lines of folded ones mean nothing to their author.
-        render_cases(AsWritten(manifest=checked.manifest, source=checked.source), checked.cases, devices)
+        render_cases(checked.as_written, checked.cases, devices)
     except CallError as error:
         problems = error.problems
     raise InputError(*(_in_source(problem, checked.source) for problem in problems))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AsWritten:
-    """A source package for planning, its templates not folded."""
-
-    manifest: Manifest
-    source: Source
-
-    def templates(self, variant_id: str) -> Mapping[str, str]:
-        """All templates, whichever the variant: none of them has to be fetched."""
-        del variant_id
-        return {**self.source.templates, **self.source.shared}
 
 
 def metadata_bytes(content: Mapping[str, Json]) -> bytes:

@@ -11,15 +11,14 @@ from typing import Final
 
 from scanbuild.cases.casefile import read_benches, read_tests
 from scanbuild.errors import InputError, LoadError, Problem, raise_if_any
-from scanbuild.package.digest import digest_text
 from scanbuild.package.fetching import Fetch
-from scanbuild.package.folder import digest_problems, open_folder, package_folder, require_folder
+from scanbuild.package.folder import digest_problems, is_source, open_folder, package_folder, require_folder
 from scanbuild.package.load import LoadOptions, assemble, is_repository, load_package, package_url
 from scanbuild.package.loaded import Package
-from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE
+from scanbuild.package.metadata import MANIFEST_FILE
 from scanbuild.package.model import Manifest
 from scanbuild.package.source import BENCH_FILE, JSON_FILES, TEST_FILE
-from scanbuild.planning.planner import PackageLike
+from scanbuild.planning.planner import PackageLike, Templates
 from scanbuild.publishing.build import check_source
 from scanbuild.publishing.folding import fold
 from scanbuild.publishing.metadata import CONTRACT_VERSION
@@ -51,24 +50,6 @@ class Side:
     folder: Path | None = None
     notes: tuple[Problem, ...] = ()
 
-    @property
-    def digests(self) -> dict[str, str]:
-        """The digest of every text, as ``metadata.json`` lists it."""
-        return {name: digest_text(text) for name, text in self.files.items()}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Folded:
-    """A source as its build would be."""
-
-    manifest: Manifest
-    texts: Mapping[str, str]
-
-    def templates(self, variant_id: str) -> Mapping[str, str]:
-        """All templates, whichever the variant."""
-        del variant_id
-        return self.texts
-
 
 def open_side(location: str, *, token: str | None = None) -> Side:
     """The package at a location. Raises InputError for what is no package, or one whose digests do not hold.
@@ -88,24 +69,13 @@ def open_side(location: str, *, token: str | None = None) -> Side:
         hint = f"a repository of the Hub needs a version: {location}@v1"
         raise InputError(Problem(message="there is no such folder", rule="folder", file=location, hint=hint))
     require_folder(folder)
-    return _source(folder) if _is_source(folder) else _built(folder)
+    return _source(folder) if is_source(folder) else _built(folder)
 
 
 def _network(token: str | None) -> Fetch:
     from scanbuild.package.remote import UrlFetch, hub_address
 
     return UrlFetch(token, hub=hub_address())
-
-
-def _is_source(folder: Path) -> bool:
-    """Whether a folder holds a source package rather than a built one."""
-    if not (folder / MANIFEST_FILE).is_file() or (folder / METADATA_FILE).is_file():
-        return False
-    try:
-        package_folder(folder)
-    except InputError:
-        return True
-    return False
 
 
 def _source(folder: Path) -> Side:
@@ -116,7 +86,7 @@ def _source(folder: Path) -> Side:
         location=str(folder),
         kind="source",
         manifest=checked.manifest,
-        package=_Folded(manifest=checked.manifest, texts=templates),
+        package=Templates(manifest=checked.manifest, files=templates),
         files={**{name: checked.source.files[name].text for name in JSON_FILES}, **templates},
         cases=checked.cases,
         version=version if isinstance(version, int) else None,
