@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
+from scanbuild.cases.origin import remember_build
+from scanbuild.commands import main
 from scanbuild.errors import NoAdapterError
 from scanbuild.gpu import choose_adapter
 from scanbuild.resources import data_folder
@@ -302,3 +305,23 @@ def test_adapters_are_listed(tmp_path: Path):
     assert ran.returncode == 0
     assert choose_adapter().describe() in ran.stdout.splitlines()
     assert ran.stderr == ""
+
+
+def test_a_build_that_is_older_than_its_source_is_told_by_verify_and_publish(tmp_path: Path, monkeypatch):
+    folder = write_package(tmp_path, manifest(), GOOD)
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "double.wgsl.jinja").write_text(DOUBLE)
+    assert remember_build(folder, mine, tmp_path / "scanbuild" / "builds")
+    assert verify(cwd=tmp_path).stderr == ""
+    (mine / "double.wgsl.jinja").write_text(DOUBLE + "\n")
+    told = (
+        "warning: build/webgpu: the package is older than its source: double.wgsl.jinja was edited since it was "
+        "rendered\n  hint: run scanbuild render mine\n"
+    )
+    ran = verify(cwd=tmp_path)
+    assert (ran.returncode, ran.stderr) == (0, told)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    published = CliRunner().invoke(main, ["publish"])
+    assert (published.exit_code, published.stderr) == (0, told)

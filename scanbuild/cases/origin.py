@@ -4,6 +4,9 @@ A source package's ``reference.py`` is code, and verifying somebody else's packa
 it. So where a build came from is not read from the package: it is remembered outside of it, in the user's state
 folder, under the digest of the ``metadata.json`` that the build wrote (which covers every file). A package that
 nobody built here has no entry, whatever it contains; a copy of one that was built here has one, wherever it lies.
+
+The entry also has the digests of the files that the build was made from, so that a build can be told to be older than
+its source: whoever edits a shader and forgets ``render`` would otherwise look at what the old one gives.
 """
 
 import hashlib
@@ -11,11 +14,14 @@ import json
 import os
 from pathlib import Path
 
+from scanbuild.package.source import JSON_FILES, SHARED_FOLDER
 from scanbuild.resources import data_folder
 
 METADATA = "metadata.json"
 TESTS = "test.json"
 REFERENCE = "reference.py"
+_FILES = (*JSON_FILES, "publish.json")
+_RESULTS = ("build", "dist")
 
 
 def state_folder() -> Path:
@@ -40,7 +46,8 @@ def remember_build(built: Path, source: Path, state: Path) -> bool:
     note = state / f"{_key(built)}.json"
     try:
         note.parent.mkdir(parents=True, exist_ok=True)
-        note.write_text(json.dumps({"source": str(source.resolve())}) + "\n", encoding="utf-8")
+        told = {"source": str(source.resolve()), "files": _digests(source.resolve())}
+        note.write_text(json.dumps(told) + "\n", encoding="utf-8")
     except (OSError, RuntimeError):
         return False
     return True
@@ -59,6 +66,40 @@ def remembered_source(built: Path, state: Path) -> Path | None:
         return Path(note["source"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def edited_since(built: Path, state: Path) -> tuple[Path, list[str]] | None:
+    """The source folder of a build made here, and its files that were edited or removed since, by name; None if none
+    were, or it is not known."""
+    source = remembered_source(built, state)
+    if source is None or not source.is_dir():
+        return None
+    try:
+        then = json.loads((state / f"{_key(built)}.json").read_text(encoding="utf-8")).get("files", {})
+        now = _digests(source)
+        names = [name for name, digest in then.items() if now.get(name) != digest]
+    except (OSError, ValueError, AttributeError):
+        return None
+    return (source, names) if names else None
+
+
+def _digests(source: Path) -> dict[str, str]:
+    """The digests of the files that a package is rendered from, by their paths from the folder; of what lies in results
+    that were put into it, none."""
+    own = [*(source / name for name in _FILES), *source.glob("**/*.jinja")]
+    files = {file.relative_to(source).as_posix(): file for file in own}
+    beside = source.parent
+    files |= {file.relative_to(beside).as_posix(): file for file in beside.glob(f"{SHARED_FOLDER}/**/*.jinja")}
+    return {
+        name: _digest(file)
+        for name, file in sorted(files.items())
+        if name.partition("/")[0] not in _RESULTS and file.is_file()
+    }
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _key(built: Path) -> str:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from scanbuild.commands.console import Console, check_writable, counted, write_report
+from scanbuild.commands.older import warn_if_older
 from scanbuild.errors import InputError, Problem, ScanbuildError
 from scanbuild.package.folder import package_folder
 from scanbuild.package.loaded import Package
@@ -75,6 +76,7 @@ def _lay_out_only(console: Console, options: PublishOptions) -> None:
     target = options.out / package.manifest.op_id
     check_target(target, options.root)
     published = published_files(package, files)
+    warn_if_older(console, package_folder(options.root))
     if options.dry_run:
         console.say(f"would publish {package.manifest.op_id} from {package.location} in {target}:")
         _list_files(console, {name: (len(data), "") for name, data in published.items()})

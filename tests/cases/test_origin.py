@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scanbuild.cases import origin
-from scanbuild.cases.origin import remember_build, source_of_build, state_folder
+from scanbuild.cases.origin import edited_since, remember_build, source_of_build, state_folder
 
 
 @pytest.fixture
@@ -78,3 +78,32 @@ def test_a_user_without_a_home_has_nothing_remembered(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "home", homeless)
     (tmp_path / "metadata.json").write_text("{}")
     assert not remember_build(tmp_path, tmp_path, state_folder())
+
+
+def test_what_was_edited_since_a_build_is_named_until_it_is_built_or_undone(built: Path, source: Path, tmp_path: Path):
+    state = tmp_path / "state"
+    (source / "test.json").write_text("{}")
+    (source / "main.wgsl.jinja").write_text("old")
+    (tmp_path / "_shared").mkdir()
+    (tmp_path / "_shared" / "part.wgsl.jinja").write_text("old")
+    remember_build(built, source, state)
+    (source / "reference.py").write_text("# read at each verification\n")
+    (source / "fresh.wgsl.jinja").write_text("used by no manifest that was rendered")
+    assert edited_since(built, state) is None
+    (source / "main.wgsl.jinja").write_text("new")
+    (tmp_path / "_shared" / "part.wgsl.jinja").write_text("new")
+    (source / "test.json").unlink()
+    assert edited_since(built, state) == (source, ["_shared/part.wgsl.jinja", "main.wgsl.jinja", "test.json"])
+    remember_build(built, source, state)
+    assert edited_since(built, state) is None
+
+
+def test_a_build_that_another_scanbuild_remembered_without_digests_is_not_called_older(
+    built: Path, source: Path, tmp_path: Path
+):
+    state = tmp_path / "state"
+    remember_build(built, source, state)
+    (note,) = state.glob("*.json")
+    note.write_text(json.dumps({"source": str(source)}))
+    (source / "manifest.json").write_text("{}")
+    assert edited_since(built, state) is None
