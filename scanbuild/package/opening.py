@@ -25,7 +25,7 @@ def open_package(
     if isinstance(location, Path) or _is_folder(location):
         return _open_folder(Path(location), options)
     names_revision = options.version is not ABSENT or options.revision not in (None, ABSENT)
-    if not _URL.match(location) and not (is_repository(location) and names_revision):
+    if not is_url(location) and not (is_repository(location) and names_revision):
         hint = "a repository of the Hub needs a version or a revision" if is_repository(location) else ""
         raise InputError(Problem(message="there is no such folder", rule="folder", file=location, hint=hint))
     if fetch is None:
@@ -33,6 +33,11 @@ def open_package(
 
         fetch = UrlFetch(options.token, hub=hub_address())
     return load_package(location, options, fetch, cache)
+
+
+def is_url(location: str) -> bool:
+    """Whether a location is the http or https address of a package."""
+    return _URL.match(location) is not None
 
 
 def _is_folder(location: str) -> bool:

@@ -3,13 +3,11 @@
 Nothing of a package is run, so that no trust in its publisher is asked for; digests are verified where there are any.
 """
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from scanbuild.cases.casefile import read_benches, read_tests
 from scanbuild.errors import InputError, LoadError, Problem, raise_if_any
 from scanbuild.package.fetching import Fetch
 from scanbuild.package.folder import digest_problems, is_source, open_folder, package_folder, require_folder
@@ -17,17 +15,17 @@ from scanbuild.package.load import LoadOptions, assemble, is_repository, load_pa
 from scanbuild.package.loaded import Package
 from scanbuild.package.metadata import MANIFEST_FILE
 from scanbuild.package.model import Manifest
-from scanbuild.package.source import BENCH_FILE, JSON_FILES, TEST_FILE
+from scanbuild.package.opening import is_url
+from scanbuild.package.source import JSON_FILES
 from scanbuild.planning.planner import PackageLike, Templates
 from scanbuild.publishing.build import check_source
 from scanbuild.publishing.folding import fold
 from scanbuild.publishing.metadata import CONTRACT_VERSION
+from scanbuild.publishing.packaged import packaged_cases
 from scanbuild.publishing.rendering import SourceCase
 
 BENCH_REPORT: Final = "build/bench-report.json"
 """Where a saved report of ``scanbuild bench`` is looked for, in the folder of a package."""
-
-_URL: Final = re.compile(r"https?:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +55,7 @@ def open_side(location: str, *, token: str | None = None) -> Side:
     ``token`` is sent to the Hub alone.
     """
     name, _, revision = location.rpartition("@")
-    if _URL.match(location):
+    if is_url(location):
         fetch = _network(token)
         package = assemble(location, lambda path: fetch(package_url(location, "", path)), verify=True)
         return _side(location, "url", package, None)
@@ -105,29 +103,19 @@ def _built(folder: Path) -> Side:
 def _side(location: str, kind: str, package: Package, folder: Path | None) -> Side:
     """A built package, with the case files that its metadata lists; one that cannot be read is a note."""
     metadata = package.metadata
-    notes: list[Problem] = []
     templates = (path for listed in metadata.variants.values() for path in listed)
     texts = {MANIFEST_FILE: package.manifest_text, **package.store.texts(templates, LoadError)}
-    cases: list[SourceCase] = []
-    for name, read in ((TEST_FILE, read_tests), (BENCH_FILE, read_benches)):
-        if name not in metadata.files:
-            continue
-        try:
-            texts |= package.store.texts([name], LoadError)
-            found = read(texts[name], f"{location}: {name}", manifest=package.manifest, foreign=True)
-            cases += [SourceCase(file=name, case=case) for case in found.cases]
-        except InputError as error:
-            notes += [replace(problem, severity="warning") for problem in error.problems]
+    found = packaged_cases(package, f"{location}: ")
     version, identity = metadata.raw.get("version"), metadata.raw.get("id")
     return Side(
         location=location,
         kind=kind,
         manifest=package.manifest,
         package=package,
-        files=texts,
-        cases=tuple(cases),
+        files={**texts, **found.texts},
+        cases=found.cases,
         version=version if isinstance(version, int) and not isinstance(version, bool) else None,
         id=identity if isinstance(identity, str) else "",
         folder=folder,
-        notes=tuple(notes),
+        notes=found.unread,
     )
