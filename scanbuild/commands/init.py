@@ -69,7 +69,7 @@ def init(
     from scanbuild.scaffolding.answers import answer_problems, answers, domain_note
     from scanbuild.scaffolding.scaffold import package_files
 
-    problems = [*answer_problems(op_id, kind, dtypes, license_id), *_place_problems(op_id, out)]
+    problems = [*answer_problems(op_id, kind, dtypes, license_id, description), *_place_problems(op_id, out)]
     asking = not yes and _on_terminal()
     if op_id is None and not asking:
         problems.insert(0, Problem(message="what shall the kernel be called? name it: scanbuild init DOMAIN.NAME"))
@@ -122,6 +122,7 @@ def _asked(
         DEFAULT_KIND,
         DEFAULT_LICENSE,
         KINDS,
+        description_problem,
         dtype_problem,
         kind_problem,
         license_problem,
@@ -131,7 +132,7 @@ def _asked(
     op_id = op_id or _ask("Op id, DOMAIN.NAME", None, op_id_problem)
     kind = kind or _ask(f"Begin with {', '.join(KINDS)}", DEFAULT_KIND, kind_problem)
     dtypes = dtypes or tuple(_words(_ask("Dtypes", ", ".join(DEFAULT_DTYPES), _first(dtype_problem))))
-    description = description or _ask("What does it do", KINDS[kind], lambda _: None)
+    description = description or _ask("What does it do", KINDS[kind], description_problem)
     license_id = license_id or _ask("Licence", DEFAULT_LICENSE, license_problem)
     return op_id, kind, dtypes, description, license_id
 

@@ -64,7 +64,7 @@ def answers(
 
     Raises InputError with what is wrong with all of them.
     """
-    raise_if_any(answer_problems(op_id, kind, dtypes, license_id))
+    raise_if_any(answer_problems(op_id, kind, dtypes, license_id, description))
     kind, wanted = kind or DEFAULT_KIND, dtypes or DEFAULT_DTYPES
     return Answers(
         op_id=op_id,
@@ -76,7 +76,11 @@ def answers(
 
 
 def answer_problems(
-    op_id: str | None, kind: str | None = None, dtypes: Sequence[str] = (), license_id: str | None = None
+    op_id: str | None,
+    kind: str | None = None,
+    dtypes: Sequence[str] = (),
+    license_id: str | None = None,
+    description: str | None = None,
 ) -> list[Problem]:
     """What is wrong with the answers that are given; None and no dtypes are left out, and all right."""
     found = [
@@ -84,6 +88,7 @@ def answer_problems(
         None if kind is None else kind_problem(kind),
         *map(dtype_problem, dtypes),
         None if license_id is None else license_problem(license_id),
+        None if description is None else description_problem(description),
     ]
     return [problem for problem in found if problem is not None]
 
@@ -144,6 +149,15 @@ def license_problem(license_id: str) -> Problem | None:
     lower = re.sub(r"[^a-z0-9.+-]+", "-", license_id.lower()).strip("-.+")
     message = f"{license_id!r} is no licence as the Hub spells it, in small letters: apache-2.0, mit, bsd-3-clause"
     return Problem(message=message, hint=f"did you mean {lower}?" if lower else "", stage="own")
+
+
+def description_problem(description: str) -> Problem | None:
+    """What is wrong with a description: anything goes that is text."""
+    broken = [char for char in description if "\ud800" <= char <= "\udfff"]
+    if not broken:
+        return None
+    message = f"the description holds what is no text, {broken[0]!r}: it was not given as UTF-8"
+    return Problem(message=message, hint="leave it out, and write it into manifest.json", stage="own")
 
 
 def _is_op_id(op_id: str) -> bool:

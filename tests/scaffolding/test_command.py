@@ -113,6 +113,21 @@ def test_all_mistakes_are_told_at_once():
     assert [*Path().rglob("*")] == [Path("there"), Path("there/mine.txt")]
 
 
+def test_a_description_that_is_no_text_is_told_with_the_other_mistakes():
+    result = run(OP_ID, "--description", os.fsdecode(b"caf\xe9"), "--like", "reductoin")
+    assert result.exit_code == 2
+    assert "\\udce9" in result.output and "UTF-8" in result.output and "reduction?" in result.output
+    assert [*Path().rglob("*")] == []
+
+
+def test_a_description_may_hold_whatever_is_text():
+    odd = '\x1b[31m {{ 7 * 7 }} <: 7 :> <% x %> " \\ \u202e \U0001f600 */ #} ::error::'
+    assert run(OP_ID, "--description", odd).exit_code == 0
+    folder = Path("templates") / OP_ID
+    assert json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["description"] == odd
+    assert CliRunner().invoke(main, ["check", str(folder)]).exit_code == 0
+
+
 def test_without_a_name_the_way_to_give_one_is_told():
     result = run()
     assert result.exit_code == 2
