@@ -43,6 +43,8 @@ class BenchRun:
         from scanbuild.bench.against import read_baseline
         from scanbuild.bench.packages import open_subject, read_cases
         from scanbuild.bench.session import adapter_is_gone
+        from scanbuild.commands.older import warn_if_older
+        from scanbuild.package.folder import is_source, package_folder
 
         self._check_options()
         baseline = read_baseline(self.options["against"]) if self.options["against"] is not None else None
@@ -51,6 +53,8 @@ class BenchRun:
             open_subject(self.other)
         cases = read_cases(self.root, manifest)
         self.console.problems(cases.notes)
+        if not is_source(self.root):
+            warn_if_older(self.console, package_folder(self.root))
         chosen = self._chosen(cases.cases)
         if self.options["tune"] and not cases.tune:
             message, hint = "there are no values of tunables to try", "list them as `tune` in bench.json"
@@ -139,9 +143,8 @@ class BenchRun:
 
     def _source(self, manifest: "Manifest") -> Path:
         """The source package whose manifest is written, and never a built one. InputError if none is known."""
-        from scanbuild.bench.packages import is_source
         from scanbuild.cases.origin import source_of_build, state_folder
-        from scanbuild.package.folder import package_folder
+        from scanbuild.package.folder import is_source, package_folder
 
         named: Path | None = self.options["source"]
         if named is None:
