@@ -9,7 +9,6 @@ from scanbuild.checking.subject import Subject
 from scanbuild.errors import Problem
 from scanbuild.package.jsonfile import parse_path
 from scanbuild.package.source import TEST_FILE
-from scanbuild.planning.selection import ranked
 
 
 def missing_oracles(subject: Subject) -> Iterator[Problem]:
@@ -59,7 +58,7 @@ def missing_tests(subject: Subject) -> Iterator[Problem]:
 
 def idle_superseding(subject: Subject) -> Iterator[Problem]:
     """``supersededBy`` never changes which variant is chosen: the named variant comes first anyway (9.2)."""
-    for variant in ranked(subject.manifest):
+    for variant in subject.manifest.ranked:
         if variant.superseded_by:
             names = ", ".join(f"`{name}`" for name in variant.superseded_by)
             yield subject.text.problem(

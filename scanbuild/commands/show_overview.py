@@ -11,7 +11,6 @@ from scanbuild.errors import CallError
 from scanbuild.package.model import ABSENT, Dispatch, Manifest, Pass, Port, RepeatGroup, Requires, Variant
 from scanbuild.planning.device import DeviceRecord
 from scanbuild.planning.planner import Planner
-from scanbuild.planning.selection import ranked
 
 CasesOf = Mapping[str, tuple[str, ...]]
 """Names of cases by the variant that they lead to, "" for those that are refused."""
@@ -62,7 +61,7 @@ def present_overview(sheet: Sheet, subject: Subject, cases: CasesOf, device: str
     sheet.heading(
         f"The {len(manifest.variants)} variants, in the order in which they are tried" if several else "The variant"
     )
-    for number, variant in enumerate(ranked(manifest), 1):
+    for number, variant in enumerate(manifest.ranked, 1):
         _variant(sheet, number, variant, shared, cases.get(variant.id, ()))
     _closing(sheet, subject, cases, device)
 

@@ -12,7 +12,6 @@ from scanbuild.package.model import ABSENT, Attribute, Pass, Port, RepeatGroup, 
 from scanbuild.planning.clauses import ClauseExplanation
 from scanbuild.planning.details import BindingDetail, PassDetail, UniformField
 from scanbuild.planning.explanation import CallExplanation, Derived, VariantExplanation
-from scanbuild.planning.selection import ranked
 
 Report = dict[str, Any]
 
@@ -57,7 +56,7 @@ def overview_json(subject: Subject, cases: CasesOf, device: str) -> Report:
         "tunables": json_value(dict(manifest.tunables)),
         "derive": json_value(dict(manifest.derive)),
         "device": device,
-        "variants": [_variant(variant, cases.get(variant.id, ())) for variant in ranked(manifest)],
+        "variants": [_variant(variant, cases.get(variant.id, ())) for variant in manifest.ranked],
         "cases": len(subject.cases),
         "refusedCases": list(cases.get("", ())),
     }

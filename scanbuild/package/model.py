@@ -219,6 +219,11 @@ class Manifest:
         """``<domain>.<name>`` (1.7)."""
         return f"{self.domain}.{self.name}"
 
+    @property
+    def ranked(self) -> list[Variant]:
+        """The variants in the order in which they are tried: by priority, then as listed (9.1)."""
+        return sorted(self.variants, key=lambda variant: -variant.priority)
+
     def variant(self, variant_id: str) -> Variant:
         """The variant of that id; KeyError if there is none."""
         for variant in self.variants:

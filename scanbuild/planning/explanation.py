@@ -18,7 +18,7 @@ from scanbuild.planning.device import DeviceRecord
 from scanbuild.planning.plan import Plan, ScratchSpec, TensorSpec
 from scanbuild.planning.planner import Bound, Planner, ReadRequest
 from scanbuild.planning.request import Request
-from scanbuild.planning.selection import VariantVerdict, judge_all, over_budget, ranked, unmet_requirements
+from scanbuild.planning.selection import VariantVerdict, judge_all, over_budget, unmet_requirements
 
 Stage = Literal["request", "device", "selection", "variant", ""]
 """How far a refused call gets: its request is wrong, or wrong on this device; no variant takes it; or the one that
@@ -149,7 +149,7 @@ def _explain_variants(planner: Planner, bound: Bound, device: DeviceRecord) -> t
             when=tuple(map(explain, variant.when)),
             demote_when=tuple(map(explain, variant.demote_when)),
         )
-        for variant, verdict in zip(ranked(manifest), verdicts, strict=True)
+        for variant, verdict in zip(manifest.ranked, verdicts, strict=True)
     )
 
 

@@ -26,18 +26,13 @@ Screen = Callable[[Variant], str]
 """Says which function that the device cannot compile a variant uses; "" if none."""
 
 
-def ranked(manifest: Manifest) -> list[Variant]:
-    """The variants in the order in which they are tried: by priority, then as listed."""
-    return sorted(manifest.variants, key=lambda variant: -variant.priority)
-
-
 def judge_all(
     manifest: Manifest, device: DeviceRecord, names: Mapping[str, Any], screen: Screen
 ) -> list[VariantVerdict]:
     """The verdict on every variant, in ranking order."""
     preferred: set[str] = set()
     verdicts = []
-    for variant in ranked(manifest):
+    for variant in manifest.ranked:
         verdicts.append(_judge(variant, device, names, preferred, screen=screen))
         if verdicts[-1].accepted and not verdicts[-1].demoted:
             preferred.add(variant.id)
@@ -52,7 +47,7 @@ def select(manifest: Manifest, device: DeviceRecord, names: Mapping[str, Any], s
     """
     demoted: Variant | None = None
     verdicts: list[VariantVerdict] = []
-    for variant in ranked(manifest):
+    for variant in manifest.ranked:
         verdict = _judge(variant, device, names, frozenset(), screen=screen)
         if verdict.accepted and not verdict.demoted:
             return variant

@@ -1,7 +1,7 @@
 """A change of a contract as data, and what the comparisons of its parts share."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar
 
@@ -128,6 +128,12 @@ def rename(kind: str, old: Spot, new: Spot) -> Change:
         old_path=json_path(old.path),
         new_path=json_path(new.path),
     )
+
+
+def alike(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many items, or characters, are equal from the start."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((at for at, pair in pairs if pair[0] != pair[1]), min(len(old), len(new)))
 
 
 def canonical(value: Json | Absent) -> str:

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from scanbuild.package.digest import digest_text
 from scanbuild.package.model import Json
+from scanbuild.publishing.contract_change import alike
 from scanbuild.publishing.diff_cases import Plans
 
 _CONTEXT: Final = 3
@@ -135,8 +136,8 @@ def unified(old: str, new: str, path: str) -> tuple[str, int, int]:
     says that instead of showing them.
     """
     before, after = old.splitlines(), new.splitlines()
-    head = _alike(before, after)
-    tail = _alike(before[head:][::-1], after[head:][::-1])
+    head = alike(before, after)
+    tail = alike(before[head:][::-1], after[head:][::-1])
     removed, added = len(before) - head - tail, len(after) - head - tail
     if max(removed, added) > MOST_LINES:
         return f"--- old/{path}\n+++ new/{path}\n{_TOO_LONG}\n", added, removed
@@ -147,10 +148,3 @@ def unified(old: str, new: str, path: str) -> tuple[str, int, int]:
     added = sum(line.startswith("+") for line in body)
     removed = sum(line.startswith("-") for line in body)
     return "".join(f"{line}\n" for line in lines), added, removed
-
-
-def _alike(old: list[str], new: list[str]) -> int:
-    """How many lines are equal from the start."""
-    return next(
-        (at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), min(len(old), len(new))
-    )

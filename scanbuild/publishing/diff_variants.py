@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, Final, Literal
 
 from scanbuild.package.model import ABSENT, Json, Manifest, Pass, RepeatGroup, Variant
-from scanbuild.publishing.contract_change import pair
+from scanbuild.publishing.contract_change import alike, pair
 
 EVERY: Final = "every variant"
 _LONG: Final = 160
@@ -58,7 +58,7 @@ def variant_changes(old: Manifest, new: Manifest) -> list[VariantChange]:
         own = tuple(item for item in items if item not in common)
         if own:
             found.append(VariantChange(id=name, status="changed", details=own))
-    order = _order_change(before, after, names.both)
+    order = _order_change(old, new, names.both)
     return [*found, *order]
 
 
@@ -74,20 +74,14 @@ def _general(old: Manifest, new: Manifest) -> Iterator[Detail]:
     yield from _map_details("derive", old.derive, new.derive)
 
 
-def _order_change(
-    old: Mapping[str, Variant], new: Mapping[str, Variant], both: Sequence[str]
-) -> Iterator[VariantChange]:
+def _order_change(old: Manifest, new: Manifest, both: Sequence[str]) -> Iterator[VariantChange]:
     """Variants of equal priority are tried in the order of the list, so that it matters among those."""
-    if any(old[name].priority != new[name].priority for name in both):
+    if any(old.variant(name).priority != new.variant(name).priority for name in both):
         return
-    ranks = [_ranks(variants, both) for variants in (old, new)]
+    ranks = [[item.id for item in manifest.ranked if item.id in both] for manifest in (old, new)]
     if ranks[0] != ranks[1]:
         before, after = (", ".join(item) for item in ranks)
         yield VariantChange(id=EVERY, status="changed", details=(Detail(what="order", before=before, after=after),))
-
-
-def _ranks(variants: Mapping[str, Variant], both: Sequence[str]) -> list[str]:
-    return sorted((name for name in variants if name in both), key=lambda name: -variants[name].priority)
 
 
 def _details(old: Variant, new: Variant, before: Manifest, after: Manifest) -> Iterator[Detail]:
@@ -196,8 +190,7 @@ def _excerpts(old: str, new: str) -> tuple[str, str]:
     """Two texts that differ, long ones around the first difference."""
     if max(len(old), len(new)) <= _LONG:
         return old, new
-    alike = next((index for index, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), 0)
-    start = max(alike - _BEFORE, 0)
+    start = max(alike(old, new) - _BEFORE, 0)
     return _excerpt(old, start), _excerpt(new, start)
 
 

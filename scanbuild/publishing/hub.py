@@ -26,7 +26,7 @@ from scanbuild import __version__
 from scanbuild.errors import InputError, Problem, ScanbuildError
 from scanbuild.package.fetching import FetchError
 from scanbuild.package.load import HUB
-from scanbuild.package.remote import UrlFetch, is_sendable
+from scanbuild.package.remote import LOOPBACK, UrlFetch, is_sendable
 
 if TYPE_CHECKING:
     import httpx2
@@ -39,7 +39,6 @@ _READERS: Final = 8
 _SAID: Final = 300
 _MOST_REQUESTS: Final = 200
 _CREATE_REQUESTS: Final = 5
-_LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
 class HubError(ScanbuildError):
@@ -298,7 +297,7 @@ def address_problems(address: str) -> list[Problem]:
         host, known = "", False
     if not host or not known or parts.query or parts.fragment:
         return [_address_problem("HF_ENDPOINT is not the address of a Hub, such as https://huggingface.co")]
-    if parts.scheme == "http" and host not in _LOOPBACK:
+    if parts.scheme == "http" and host not in LOOPBACK:
         return [_address_problem(f"HF_ENDPOINT names {host} without encryption, and the token would be sent there")]
     return []
 

@@ -111,7 +111,7 @@ def _whole_sheet(place: Place, stock: Stock, package: Package, origin: str) -> S
         stock,
         origin,
         card=describe(package.manifest, package.metadata.raw, stock.files, test),
-        variants=tuple(map(_variant, _ranked(package)[:MOST_LISTED])),
+        variants=tuple(map(_variant, package.manifest.ranked[:MOST_LISTED])),
         files=tuple(row for row in listed if not row.path.startswith(_RENDERED) or row.path == _INDEX),
         rendered=tuple(_groups(row for row in listed if row.path.startswith(_RENDERED) and row.path != _INDEX)),
         left_out=max(len(stock.files) - MOST_LISTED, 0),
@@ -164,11 +164,6 @@ def _count_cases(text: str) -> tuple[int, tuple[Problem, ...]]:
         _COUNTED.clear()
     _COUNTED[key] = counted
     return counted
-
-
-def _ranked(package: Package) -> list[Variant]:
-    """The variants in the order in which the loader tries them (9.1)."""
-    return sorted(package.manifest.variants, key=lambda item: -item.priority)
 
 
 def _variant(variant: Variant) -> VariantRow:
