@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scanbuild.commands.console import Console, counted, printable
@@ -19,7 +20,14 @@ if TYPE_CHECKING:
 
 _PIPE_WIDTH = 160
 _LEAST_WIDTH = 72
+_UNBOUNDED = 10_000
 _BAR = 14
+_SHORT_BAR = 6
+_LONG_BARS = "long bars"
+_COPY = "of the copy"
+_DISPENSABLE = ("in cache", _LONG_BARS, "p10 - p90", "empty", "GB/s")
+"""What a narrow terminal goes without, the first first: names that are folded letter by letter tell nobody anything."""
+_DISPENSABLE_VERSUS = (_LONG_BARS, "GB/s", _COPY)
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _GOOD, _FAIR = 0.85, 0.5
 _STEADY = 1.5
@@ -32,7 +40,10 @@ def present(console: Console, report: "BenchReport", described: str, precision: 
     """Print the tables that the report calls for, the problems, and what they amount to."""
     if console.verbosity >= 0 and report.measured:
         versus = len(report.packages) > 1
-        _print(_versus_table(report) if versus else _table(report))
+        if versus:
+            _print(partial(_versus_table, report), _DISPENSABLE_VERSUS)
+        else:
+            _print(partial(_table, report), _DISPENSABLE)
     console.problems(_complaints(report.outcomes))
     for item in report.outcomes:
         for what, why in item.not_taken:
@@ -103,29 +114,29 @@ def _other_variant(item: "Compared") -> str:
     return f"; {item.variant_after} is selected now, {item.variant_before} was"
 
 
-def _table(report: "BenchReport") -> "Table":
-    """A row a case and variant; where several were measured, the selected one is marked."""
+def _table(report: "BenchReport", without: frozenset[str]) -> "Table":
+    """A row a case and variant, without some columns; where several were measured, the selected one is marked."""
     several = any(len(item.entries) > 1 for item in report.measured)
-    table = _empty_table("case", "variant")
-    for name in ("time", "p10 - p90", "GB/s"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("of the copy", no_wrap=True)
-    table.add_column("empty", justify="right", no_wrap=True)
-    table.add_column("in cache", justify="right", no_wrap=True)
-    if several:
-        table.add_column("to selected", justify="right", no_wrap=True)
+    rows = [
+        (outcome, {**_row(outcome, item, without, is_first=index == 0), **(_to_selected(item) if several else {})})
+        for outcome in report.measured
+        for index, item in enumerate(outcome.entries)
+    ]
+    names = [name for name in (rows[0][1] if rows else ()) if name not in without]
+    table = _empty_table(*names[:2])
+    for name in names[2:]:
+        table.add_column(name, justify="left" if name == _COPY else "right", no_wrap=True)
     group = None
-    for outcome in report.measured:
+    for outcome, cells in rows:
         if outcome.group != group and group is not None:
             table.add_section()
         group = outcome.group
-        for index, item in enumerate(outcome.entries):
-            row = _row(outcome, item, is_first=index == 0)
-            table.add_row(*row, *([_ratio(item.ratio) if item.ratio else "selected"] if several else []))
+        table.add_row(*(cells[name] for name in names))
     return table
 
 
-def _row(outcome: "Outcome", item: "Measured", *, is_first: bool) -> "list[Text | str]":
+def _row(outcome: "Outcome", item: "Measured", without: frozenset[str], *, is_first: bool) -> "dict[str, Text | str]":
+    """The cells by their columns."""
     from rich.text import Text
 
     from scanbuild.bench.series import label
@@ -133,51 +144,61 @@ def _row(outcome: "Outcome", item: "Measured", *, is_first: bool) -> "list[Text 
     time, roofline = item.figures.time, outcome.roofline
     cached = item.cached if item.cached is not None and item.cache_differs else None
     assert roofline is not None
-    return [
-        Text(printable(outcome.name) if is_first else ""),
-        Text(printable(label(item))),
-        time_text(time.median),
-        f"{time_text(time.p10).rpartition(' ')[0]} - {time_text(time.p90)}",
-        f"{outcome.rate(time) / 1e9:.4g}",
-        _fraction(item.figures.fraction.median),
-        _multiple(time.median / roofline.empty.median) if roofline.empty.median else "-",
-        f"{outcome.rate(cached.time) / 1e9:.4g} ({cached.fraction.median:.0%})" if cached is not None else "",
-    ]
+    return {
+        "case": Text(printable(outcome.name) if is_first else ""),
+        "variant": Text(printable(label(item))),
+        "time": time_text(time.median),
+        "p10 - p90": f"{time_text(time.p10).rpartition(' ')[0]} - {time_text(time.p90)}",
+        "GB/s": f"{outcome.rate(time) / 1e9:.4g}",
+        _COPY: _fraction(item.figures.fraction.median, without),
+        "empty": _multiple(time.median / roofline.empty.median) if roofline.empty.median else "-",
+        "in cache": f"{outcome.rate(cached.time) / 1e9:.4g} ({cached.fraction.median:.0%})"
+        if cached is not None
+        else "",
+    }
+
+
+def _to_selected(item: "Measured") -> "dict[str, Text | str]":
+    return {"to selected": _ratio(item.ratio) if item.ratio else "selected"}
 
 
 def _multiple(ratio: float) -> str:
     return f"{ratio:.1f}x" if ratio < 100 else f"{ratio:.0f}x"
 
 
-def _versus_table(report: "BenchReport") -> "Table":
-    """A row a case: both packages, and how many times as fast the first is."""
-    from rich.text import Text
-
+def _versus_table(report: "BenchReport", without: frozenset[str]) -> "Table":
+    """A row a case: both packages, and how many times as fast the first is; without some columns."""
     table = _empty_table("case", "variant")
     for name in ("time", "GB/s"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("of the copy", no_wrap=True)
-    table.add_column("other's variant", overflow="fold")
+        if name not in without:
+            table.add_column(name, justify="right", no_wrap=True)
+    if _COPY not in without:
+        table.add_column(_COPY, no_wrap=True)
+    table.add_column("other's", overflow="fold")
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("times as fast", justify="right", no_wrap=True)
     for outcome in report.measured:
-        rival = outcome.rival
         for item in outcome.entries:
-            if item.package:
-                continue
-            time = item.figures.time
-            own = item is outcome.chosen
-            table.add_row(
-                Text(printable(outcome.name) if own else ""),
-                Text(printable(item.variant)),
-                time_text(time.median),
-                f"{outcome.rate(time) / 1e9:.4g}",
-                _fraction(item.figures.fraction.median),
-                Text(printable(rival.variant) if rival is not None and own else ""),
-                time_text(rival.figures.time.median) if rival is not None and own else "",
-                _ratio(rival.ratio, towards="high") if rival is not None and rival.ratio is not None and own else "",
-            )
+            if not item.package:
+                table.add_row(*_versus_row(outcome, item, without))
     return table
+
+
+def _versus_row(outcome: "Outcome", item: "Measured", without: frozenset[str]) -> "Iterator[Text | str]":
+    from rich.text import Text
+
+    own, time = item is outcome.chosen, item.figures.time
+    rival = outcome.rival if own else None
+    yield Text(printable(outcome.name) if own else "")
+    yield Text(printable(item.variant))
+    yield time_text(time.median)
+    if "GB/s" not in without:
+        yield f"{outcome.rate(time) / 1e9:.4g}"
+    if _COPY not in without:
+        yield _fraction(item.figures.fraction.median, without)
+    yield Text(printable("same" if rival.variant == item.variant else rival.variant) if rival is not None else "")
+    yield time_text(rival.figures.time.median) if rival is not None else ""
+    yield _ratio(rival.ratio, towards="high") if rival is not None and rival.ratio is not None else ""
 
 
 def _empty_table(*names: str) -> "Table":
@@ -189,19 +210,25 @@ def _empty_table(*names: str) -> "Table":
     return table
 
 
-def _print(table: "Table") -> None:
+def _print(build: "Callable[[frozenset[str]], Table]", dispensable: Sequence[str]) -> None:
+    """Print the table that is built without some of its columns: without as few as there is no room for."""
     from rich.console import Console as RichConsole
 
     output = RichConsole(file=sys.stdout, no_color=bool(os.environ.get("NO_COLOR")))
     output.width = max(output.width, _LEAST_WIDTH) if sys.stdout.isatty() else _PIPE_WIDTH
+    unbounded = output.options.update(width=_UNBOUNDED)
+    for count in range(len(dispensable) + 1):
+        table = build(frozenset(dispensable[:count]))
+        if output.measure(table, options=unbounded).maximum <= output.width:
+            break
     output.print(table)
 
 
-def _fraction(value: float) -> "Text":
+def _fraction(value: float, without: frozenset[str]) -> "Text":
     from rich.text import Text
 
     colour = "green" if value >= _GOOD else "yellow" if value >= _FAIR else "red"
-    return Text.assemble((bar(value), colour), f" {value:4.0%}")
+    return Text.assemble((bar(value, _SHORT_BAR if _LONG_BARS in without else _BAR), colour), f" {value:4.0%}")
 
 
 def _ratio(ratio: "Summary", towards: str = "low") -> "Text":
