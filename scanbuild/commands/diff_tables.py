@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from scanbuild.commands.console import Console, counted
 from scanbuild.commands.show_sheet import Sheet, Styled
+from scanbuild.package.report import some
 
 if TYPE_CHECKING:
     from scanbuild.bench.between import Between, Timed
@@ -94,7 +95,7 @@ def _detail(sheet: Sheet, detail: "Detail") -> None:
 
 
 def _reselection(sheet: Sheet, item: "Reselection", devices: Sequence[str], named: int) -> None:
-    old, new = _listed(item.old) or "refused", item.new or "refused"
+    old, new = some(item.old, _NAMED) or "refused", item.new or "refused"
     style = "bold red" if not item.new else ""
     sheet.line((f"{old} -> {new}", style), f": {counted(len(item.cases), 'case')}", indent=2)
     for name, on in item.cases[:named]:
@@ -150,7 +151,7 @@ def _performance(sheet: Sheet, found: "Between") -> None:
     sheet.columns(rows, right=(1, 2, 3))
     for names, words in ((found.only_old, "only in the old report"), (found.only_new, "only in the new report")):
         if names:
-            sheet.line(f"{words}: {_listed(names)}", indent=2)
+            sheet.line(f"{words}: {some(names, _NAMED)}", indent=2)
     if found.mean is not None:
         told = f"new takes {found.mean:.3f} of the time of old (geometric mean of {counted(len(found.cases), 'case')})"
         sheet.line(f"{told}; {found.count('faster')} faster, {found.count('slower')} slower beyond noise", indent=2)
@@ -192,8 +193,3 @@ def _conditions(found: "PackageDiff") -> Iterable[str]:
     if found.cases:
         planned = counted(found.cases, "case")
         yield f"{planned} of the two packages planned on {counted(len(found.devices), 'device profile')}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

@@ -13,7 +13,7 @@ from scanbuild.commands.show_package import Subject
 from scanbuild.errors import InputError, Problem, ScanbuildError, raise_if_any
 from scanbuild.package.jsonfile import parse_json
 from scanbuild.package.model import ABSENT, Json, Manifest
-from scanbuild.package.report import nearest
+from scanbuild.package.report import nearest, some
 from scanbuild.planning.device import DeviceRecord
 from scanbuild.planning.dtypes import DTYPES
 from scanbuild.planning.profiles import profile, profile_names
@@ -301,9 +301,7 @@ def _json_or_text(value: str) -> Json:
 
 def listing(names: Iterable[str]) -> str:
     """Some names, and how many more there are."""
-    items = list(names)
-    more = f" and {len(items) - _MOST_NAMES} more" if len(items) > _MOST_NAMES else ""
-    return ", ".join(items[:_MOST_NAMES]) + more
+    return some(names, _MOST_NAMES)
 
 
 def find_device(name: str) -> tuple[str, DeviceRecord]:

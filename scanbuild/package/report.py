@@ -225,6 +225,13 @@ def closest(word: str, candidates: Iterable[str]) -> str:
     return close[0] if close else ""
 
 
+def some(words: Iterable[str], most: int) -> str:
+    """``a, b and 5 more``: so many of them, and how many are not named."""
+    items = list(words)
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more
+
+
 def listed(words: Iterable[str]) -> str:
     """``a, b or c``."""
     items = list(words)

@@ -11,6 +11,7 @@ from typing import Final
 
 from scanbuild.package.jsonfile import json_path
 from scanbuild.package.model import Manifest, Variant
+from scanbuild.package.report import some
 from scanbuild.planning.device import DEFAULT_DEVICE
 from scanbuild.publishing.contract_change import Change, Kind, canonical
 from scanbuild.publishing.contract_meaning import meaning
@@ -91,8 +92,7 @@ def _change(loss: _Loss, variants: list[str], owner: Manifest, kind: Kind) -> Ch
 
 
 def _named(variants: list[str]) -> str:
-    more = f" and {len(variants) - _MOST_NAMED} more" if len(variants) > _MOST_NAMED else ""
-    return ", ".join(f"`{name}`" for name in variants[:_MOST_NAMED]) + more
+    return some((f"`{name}`" for name in variants), _MOST_NAMED)
 
 
 def _losses(before: Manifest, after: Manifest) -> dict[_Loss, list[str]]:

@@ -15,6 +15,7 @@ from scanbuild.package.fetching import FetchError
 from scanbuild.package.load import FOLDER, LoadOptions, load_package, package_from_files, package_url
 from scanbuild.package.loaded import Package
 from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE
+from scanbuild.package.report import some
 from scanbuild.publishing.contract import Change, contract_changes
 from scanbuild.publishing.hub import HubError, Remote, RemoteFile
 
@@ -217,8 +218,7 @@ def _raise_if_left_out(hub: Repository, plan: PushPlan) -> None:
         return
     missing = [name for name, change in now.changes.items() if change == "new"]
     if missing:
-        more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-        message = f"the Hub took the commit without {', '.join(missing[:_NAMED])}{more}"
+        message = f"the Hub took the commit without {some(missing, _NAMED)}"
         hint = "a .gitignore in the repository may leave them out: remove it there"
         raise HubError(Problem(message=message, rule="read-back", stage="own", hint=hint))
 

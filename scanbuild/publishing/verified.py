@@ -14,6 +14,7 @@ from scanbuild.errors import InputError, Problem
 from scanbuild.package.digest import digest_bytes
 from scanbuild.package.jsonfile import parse_json
 from scanbuild.package.metadata import METADATA_FILE
+from scanbuild.package.report import some
 from scanbuild.package.schema import schema_problems
 from scanbuild.package.source import TEST_FILE
 from scanbuild.package.text import decode
@@ -76,8 +77,7 @@ def _unfit(report: Mapping[str, Any], runs: Sequence[Run], names: frozenset[str]
         words.append("the verification was interrupted, so it says nothing of what was not run")
     failed = _failed(runs)
     if failed:
-        more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
-        words.append(f"the verification failed: {', '.join(failed[:_NAMED])}{more}")
+        words.append(f"the verification failed: {some(failed, _NAMED)}")
     unreached = [text for item in report.get("coverage", ()) for text in item["unreached"]]
     if unreached and any(item["package"] == runs[0]["package"] for item in report["coverage"]):
         words.append(f"the verification failed: {unreached[0]}")
