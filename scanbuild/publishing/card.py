@@ -10,6 +10,7 @@ import jinja2
 
 from scanbuild.package.model import ABSENT, Absent, Json, Manifest, Port
 from scanbuild.publishing.markdown import cell, code, prose
+from scanbuild.publishing.metadata import CONTRACT_VERSION, contract_version
 from scanbuild.publishing.snippet import ARRAY_CLASSES, sample_from_cases, snippet
 from scanbuild.resources import data_folder
 
@@ -109,8 +110,8 @@ def describe(
 ) -> Card:
     """The content of the card."""
     sample = sample_from_cases(manifest, cases_in(test))
-    version, license_id = metadata.get("version"), metadata.get("license")
-    number = version if type(version) is int else 1
+    version, license_id = contract_version(metadata), metadata.get("license")
+    number = CONTRACT_VERSION if version is None else version
     listed = [path for path in files if not path.startswith("rendered/")]
     return Card(
         op_id=manifest.op_id,

@@ -20,7 +20,7 @@ from scanbuild.package.source import JSON_FILES
 from scanbuild.planning.planner import PackageLike, Templates
 from scanbuild.publishing.build import check_source
 from scanbuild.publishing.folding import fold
-from scanbuild.publishing.metadata import CONTRACT_VERSION
+from scanbuild.publishing.metadata import CONTRACT_VERSION, contract_version
 from scanbuild.publishing.packaged import packaged_cases
 from scanbuild.publishing.rendering import SourceCase
 
@@ -106,7 +106,7 @@ def _side(location: str, kind: str, package: Package, folder: Path | None) -> Si
     templates = (path for listed in metadata.variants.values() for path in listed)
     texts = {MANIFEST_FILE: package.manifest_text, **package.store.texts(templates, LoadError)}
     found = packaged_cases(package, f"{location}: ")
-    version, identity = metadata.raw.get("version"), metadata.raw.get("id")
+    identity = metadata.raw.get("id")
     return Side(
         location=location,
         kind=kind,
@@ -114,7 +114,7 @@ def _side(location: str, kind: str, package: Package, folder: Path | None) -> Si
         package=package,
         files={**texts, **found.texts},
         cases=found.cases,
-        version=version if isinstance(version, int) and not isinstance(version, bool) else None,
+        version=contract_version(metadata.raw),
         id=identity if isinstance(identity, str) else "",
         folder=folder,
         notes=found.unread,

@@ -4,9 +4,11 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from scanbuild.package.digest import digest_bytes
 from scanbuild.package.model import Json, Manifest
+from scanbuild.package.values import is_natural
 from scanbuild.publishing.provenance import Provenance
 
 MANIFEST_SPEC = "2.1"
@@ -40,6 +42,12 @@ def metadata(
             "variants": {name: list(templates) for name, templates in variants.items()},
         },
     }
+
+
+def contract_version(raw: Mapping[str, Json]) -> int | None:
+    """The version of the contract that a ``metadata.json`` tells, a whole number from 0; None if it tells none."""
+    version = raw.get("version")
+    return int(cast(float, version)) if is_natural(version) else None
 
 
 def package_id(op_id: str, digests: Mapping[str, str]) -> str:

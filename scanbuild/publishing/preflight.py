@@ -11,8 +11,7 @@ from scanbuild.errors import CheckFailedError, InputError, Problem, ScanbuildErr
 from scanbuild.package.load import is_repository
 from scanbuild.package.loaded import Package
 from scanbuild.package.source import SHARED_FOLDER
-from scanbuild.package.values import is_natural
-from scanbuild.publishing.metadata import CONTRACT_VERSION
+from scanbuild.publishing.metadata import CONTRACT_VERSION, contract_version
 from scanbuild.publishing.provenance import provenance_of
 
 _LONGEST_NAME: Final = 96
@@ -69,11 +68,12 @@ def repository_problems(repository: str, op_id: str | None) -> list[Problem]:
 
 def branch_of(package: Package) -> str:
     """The branch that the loader takes for the package's contract version. InputError for a version that is none."""
-    version = package.metadata.raw.get("version", CONTRACT_VERSION)
-    if not is_natural(version):
-        message = f"the version of a contract is a whole number from 0, not {version!r}"
+    raw = package.metadata.raw
+    version = contract_version(raw) if "version" in raw else CONTRACT_VERSION
+    if version is None:
+        message = f"the version of a contract is a whole number from 0, not {raw['version']!r}"
         raise InputError(Problem(message=message, file="metadata.json", path="$.version", rule="version", stage="own"))
-    return f"v{int(version)}"  # type: ignore[arg-type]
+    return f"v{version}"
 
 
 def unclean(folder: Path, package: Package) -> list[Problem]:

@@ -14,9 +14,9 @@ from scanbuild.package.jsonfile import parse_json
 from scanbuild.package.load import FOLDER, prefetch
 from scanbuild.package.loaded import Package
 from scanbuild.package.metadata import METADATA_FILE
-from scanbuild.package.model import Json
 from scanbuild.package.report import shown
 from scanbuild.package.text import decode
+from scanbuild.publishing.metadata import CONTRACT_VERSION, contract_version
 
 DIST: Final = "dist"
 
@@ -28,7 +28,7 @@ class Title:
     """What a package calls itself, by its ``metadata.json`` alone. ``op_id`` is "" where that cannot be told."""
 
     op_id: str = ""
-    version: int = 1
+    version: int = CONTRACT_VERSION
 
     @property
     def revision(self) -> str:
@@ -141,12 +141,8 @@ def read_title(folder: Path) -> Title | None:
     name = value.get("name") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(name, str):
         return None
-    return Title(op_id=name, version=version_of(value.get("version")))
-
-
-def version_of(version: Json) -> int:
-    """The contract's version that metadata tell, 1 if they tell none."""
-    return version if type(version) is int and version >= 0 else 1
+    version = contract_version(value)
+    return Title(op_id=name, version=CONTRACT_VERSION if version is None else version)
 
 
 def _is_built(path: Path) -> bool:
