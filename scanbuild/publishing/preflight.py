@@ -1,21 +1,17 @@
 """What has to hold before anything is sent, beyond that the package is sound; every problem is reported at once."""
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from scanbuild.cases.origin import remembered_source, state_folder
 from scanbuild.errors import CheckFailedError, InputError, Problem, ScanbuildError
 from scanbuild.package.load import is_repository
 from scanbuild.package.loaded import Package
+from scanbuild.package.repository import unfit_name
 from scanbuild.package.source import SHARED_FOLDER
 from scanbuild.publishing.metadata import CONTRACT_VERSION, contract_version
 from scanbuild.publishing.provenance import provenance_of
-
-_LONGEST_NAME: Final = 96
-_EDGES: Final = re.compile(r"[-.]|.*[-.]|.*\.git|.*\.ipynb", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +54,7 @@ def repository_problems(repository: str, op_id: str | None) -> list[Problem]:
     problems = [
         _problem(f"the Hub has no place for the name {part!r}: {why}")
         for part in (owner, name)
-        if (why := _unfit_name(part))
+        if (why := unfit_name(part))
     ]
     if op_id is not None and name != op_id:
         message = f"the repository has to be called like the kernel, {op_id!r}, not {name!r}: the loader refuses others"
@@ -100,16 +96,6 @@ def _is_dirty(source: Path) -> bool:
     """Whether git sees changes in a source folder, or in the fragments that it shares; not without git or a commit."""
     now = provenance_of(source, source.resolve().parent / SHARED_FOLDER) if source.is_dir() else None
     return now is not None and now.dirty
-
-
-def _unfit_name(name: str) -> str:
-    if len(name) > _LONGEST_NAME:
-        return f"it is longer than {_LONGEST_NAME} characters"
-    if "--" in name or ".." in name:
-        return "'--' and '..' are not allowed"
-    if _EDGES.fullmatch(name) or name[:1] in "-.":
-        return "it may not begin or end with '-' or '.', nor end with .git or .ipynb"
-    return ""
 
 
 def _problem(message: str, hint: str = "") -> Problem:

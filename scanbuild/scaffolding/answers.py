@@ -3,10 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final
 
 from scanbuild.errors import Problem, raise_if_any
+from scanbuild.package.report import closest
+from scanbuild.package.repository import LONGEST_NAME, unfit_name
 from scanbuild.package.vocabulary import LOGICAL_DTYPES, WGSL_SCALARS, is_domain
 
 KINDS: Final[Mapping[str, str]] = {
@@ -30,8 +31,6 @@ _ALIASES: Final = {
 }
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 _LICENSE: Final = re.compile(r"[a-z0-9][a-z0-9.+-]*")
-_LONGEST: Final = 96
-"""Characters that the Hub takes for the name of a repository, which is the op id."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,11 +96,11 @@ def op_id_problem(op_id: str) -> Problem | None:
     """What is wrong with an op id: the loader's rule for the domain, and the Hub's for the name of a repository."""
     if _is_op_id(op_id):
         return None
-    shown = op_id if len(op_id) <= _LONGEST else op_id[:_LONGEST] + "..."
+    shown = op_id if len(op_id) <= LONGEST_NAME else op_id[:LONGEST_NAME] + "..."
     suggested = _repaired(op_id)
     rule = (
         "the domain begins with a small letter and has letters and digits, in parts with dots between them; "
-        f"the name has letters, digits, _ and single -; {_LONGEST} characters at most"
+        f"the name has letters, digits, _ and single -, and is not git or ipynb; {LONGEST_NAME} characters at most"
     )
     hint = f"did you mean {suggested}? {rule}" if suggested else rule
     message = f"{shown!r} is no op id: expected DOMAIN.NAME, as in my.kernels.Softsign"
@@ -122,8 +121,8 @@ def kind_problem(kind: str) -> Problem | None:
     """What is wrong with the kind."""
     if kind in KINDS:
         return None
-    near = get_close_matches(kind, KINDS, n=1)
-    hint = f"did you mean {near[0]}?" if near else ""
+    near = closest(kind, KINDS)
+    hint = f"did you mean {near}?" if near else ""
     return Problem(message=f"nothing is like {kind!r}: choose from {', '.join(KINDS)}", hint=hint, stage="own")
 
 
@@ -137,8 +136,8 @@ def dtype_problem(dtype: str) -> Problem | None:
     elif dtype in _ALIASES:
         hint = f"did you mean {_ALIASES[dtype]}?"
     else:
-        near = get_close_matches(dtype, DTYPES, n=1)
-        hint = f"did you mean {near[0]}?" if near else "the format has no such dtype"
+        near = closest(dtype, DTYPES)
+        hint = f"did you mean {near}?" if near else "the format has no such dtype"
     return Problem(message=message, hint=hint, stage="own")
 
 
@@ -162,8 +161,7 @@ def description_problem(description: str) -> Problem | None:
 
 def _is_op_id(op_id: str) -> bool:
     domain, _, name = op_id.rpartition(".")
-    sound = is_domain(domain) and _NAME.fullmatch(name) is not None and len(op_id) <= _LONGEST
-    return sound and "--" not in op_id and not name.endswith("-")
+    return is_domain(domain) and _NAME.fullmatch(name) is not None and not unfit_name(op_id)
 
 
 def _repaired(op_id: str) -> str:

@@ -154,7 +154,7 @@ def test_a_wrong_op_id_is_told_with_the_nearest_one(given, meant):
     assert op_id_problem(meant) is None
 
 
-@pytest.mark.parametrize("given", ["", ".", "é.ü", "a." + "x" * 95])
+@pytest.mark.parametrize("given", ["", ".", "é.ü", "a." + "x" * 95, "my.kernels.git", "my.kernels.IPYNB"])
 def test_an_op_id_with_no_near_one_is_told_with_the_rule(given):
     problem = op_id_problem(given)
     assert problem is not None and "did you mean" not in problem.hint
