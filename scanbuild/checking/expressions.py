@@ -169,19 +169,20 @@ def _told_once(name: str, problems: list[Problem], subject: Subject) -> Problem:
             path,
             "expression-name",
             f"nothing reads the derive `{path[-1]}`, and `{name}`, which is read elsewhere, does not exist",
-            hint=f"is it misspelt? `{name}` is read in lines {_listed(places)}",
+            hint=f"is it misspelt? `{name}` is read in {_listed(places)}",
             key=True,
         )
     first = min(problems, key=lambda problem: (problem.line or 0, problem.column or 0))
     others = [line for line in places if line != first.line]
-    more = f" (and in lines {_listed(others)})" if others else ""
+    more = f" (and in {_listed(others)})" if others else ""
     hint = "" if others and first.hint.startswith(_QUOTES) else first.hint
     return replace(first, message=first.message + more, hint=hint)
 
 
 def _listed(lines: list[int]) -> str:
     shown = ", ".join(map(str, lines[:_MAX_LINES]))
-    return f"{shown} and {len(lines) - _MAX_LINES} more" if len(lines) > _MAX_LINES else shown
+    more = f" and {len(lines) - _MAX_LINES} more" if len(lines) > _MAX_LINES else ""
+    return f"line{'' if len(lines) == 1 else 's'} {shown}{more}"
 
 
 def _misspelt_derive(name: str, subject: Subject) -> Path | None:
@@ -285,13 +286,13 @@ def _member_told_once(
             (key, near[0]),
             worst.rule,
             f"nothing reads `{holder}.{near[0]}`, and `{holder}` has no member `{member}`, which is read elsewhere",
-            hint=f"is it misspelt? `{holder}.{member}` is read in lines {_listed(places)}",
+            hint=f"is it misspelt? `{holder}.{member}` is read in {_listed(places)}",
             key=True,
             severity=worst.severity,
             stage=worst.stage,
         )
     others = [line for line in places if line != worst.line]
-    more = f" (and in lines {_listed(others)})" if others else ""
+    more = f" (and in {_listed(others)})" if others else ""
     return replace(worst, message=worst.message + more)
 
 

@@ -83,7 +83,8 @@ def _repeated(problems: list[Problem]) -> list[Problem]:
     told = []
     for group in groups.values():
         lines = sorted({problem.line for problem in group[1:] if problem.line not in (None, group[0].line)})
-        more = f" (and in lines {', '.join(map(str, lines[:_MAX_LINES]))})" if lines else ""
+        listed = f"line{'' if len(lines) == 1 else 's'} {', '.join(map(str, lines[:_MAX_LINES]))}"
+        more = f" (and in {listed})" if lines else ""
         told += [replace(group[0], message=group[0].message + more)] if more else group
     return told
 

@@ -198,7 +198,9 @@ def unused_bindings(subject: Subject, trials: Trials) -> Iterator[Problem]:
             place,
             "unused-binding",
             f"{item.words}: `{binding.name}` is bound, and the shader {what}",
-            hint="remove it from the pass" if declared is not None else "print `{{ env.wgsl.resourceDeclarations }}`",
+            hint="use it, or remove it from the pass"
+            if declared is not None
+            else "print `{{ env.wgsl.resourceDeclarations }}`",
             severity="warning",
             stage="own",
         )

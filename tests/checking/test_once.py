@@ -43,6 +43,20 @@ def test_a_member_that_lacks_in_several_places_is_told_at_the_first(tmp_path):
     assert "and in lines" in problem.message
 
 
+def test_a_member_that_lacks_in_two_places_is_told_at_the_first_with_the_line_of_the_other(tmp_path):
+    package = copy_good(tmp_path)
+    replace_in(package, "manifest.json", "tunables.width", "tunables.depth", count=2)
+    line, _ = replace_in(package, "manifest.json", "tunables.depth", "tunables.depth")
+    lines = [
+        number
+        for number, text in enumerate((package / "manifest.json").read_text().splitlines(), 1)
+        if "tunables.depth" in text
+    ]
+    assert lines[0] == line
+    problem = only_error(package)
+    assert f"(and in line {lines[1]})" in problem.message
+
+
 def test_a_template_that_prints_nothing_explains_what_seems_to_be_unused(tmp_path):
     package = copy_good(tmp_path)
     replace_in(package, ROWS, "{% if biased %}", "{% if biaed %}")
