@@ -47,7 +47,7 @@ def range_problem(kind: str, value: float) -> str:
         return ""
     low, high = _RANGES[kind]
     if value != math.floor(value) or not low <= value <= high:
-        return f"{number_text(value)} is no {kind}"
+        return f"{number_text(value)} is no {kind}, a whole number from {low} to {high}"
     return ""
 
 

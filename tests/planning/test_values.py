@@ -185,3 +185,9 @@ def test_only_numbers_go_into_uniforms(value):
 def test_infinities_go_into_f32_fields_only():
     assert number_problem("f32", math.inf) == ""
     assert number_problem("u32", math.inf) != ""
+
+
+def test_a_fraction_in_a_whole_field_is_told_what_fits():
+    assert range_problem("u32", 0.5) == "0.5 is no u32, a whole number from 0 to 4294967295"
+    assert range_problem("i32", 2.0**31) == "2147483648 is no i32, a whole number from -2147483648 to 2147483647"
+    assert range_problem("f32", 1e-5) == ""
