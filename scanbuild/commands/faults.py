@@ -3,8 +3,6 @@
 import errno
 import os
 import sys
-import tempfile
-import traceback
 
 import click
 
@@ -57,6 +55,8 @@ def _report_fault(failure: BaseException, console: Console) -> int:
     kind = type(failure).__name__
     said = (str(failure).splitlines() or [""])[0][:200]
     if console.debug:
+        import traceback
+
         traceback.print_exception(failure)
         console.problem_text(f"internal fault: {kind}: {said}")
         return INTERNAL_FAULT
@@ -68,6 +68,9 @@ def _report_fault(failure: BaseException, console: Console) -> int:
 
 def _full_report(failure: BaseException) -> str:
     """Write the traceback to a file, and say where it is; or how to see it, where none can be written."""
+    import tempfile
+    import traceback
+
     try:
         with tempfile.NamedTemporaryFile("w", prefix="scanbuild-fault-", suffix=".txt", delete=False) as report:
             report.write(f"scanbuild {' '.join(sys.argv[1:])}\nPython {sys.version}\n\n")
