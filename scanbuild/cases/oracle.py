@@ -1,6 +1,8 @@
 """Where expected values come from: the case, the source package's reference, or ONNX."""
 
 import importlib.util
+import traceback
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,7 +87,12 @@ def load_reference(source: Path) -> Reference | None:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise InputError(
-            Problem(message=f"cannot be loaded: {type(error).__name__}: {error}", file=str(file), rule="reference")
+            Problem(
+                message=f"cannot be loaded: {type(error).__name__}: {error}",
+                file=str(file),
+                line=_line(error),
+                rule="reference",
+            )
         ) from error
     function = getattr(module, "reference", None)
     if not callable(function):
@@ -98,12 +105,25 @@ def _ask_reference(
     reference: Reference, inputs: Mapping[str, Array], attrs: Mapping[str, Any], args: Mapping[str, Any]
 ) -> dict[str, Array]:
     try:
-        outputs = reference(dict(inputs), dict(attrs), dict(args))
+        # NumPy warns of what means of nothing and quotients by zero are; the comparison tells whether they are right.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            outputs = reference(dict(inputs), dict(attrs), dict(args))
     except (Exception, SystemExit) as error:
-        raise FailedReferenceError(f"{REFERENCE} raises {type(error).__name__}: {error}") from error
+        line = _line(error)
+        place = REFERENCE if line is None else f"{REFERENCE}:{line}"
+        words = f"{place} raises {type(error).__name__}: {error}"
+        raise FailedReferenceError(words) from error
     if not isinstance(outputs, Mapping):
         raise FailedReferenceError(f"{REFERENCE} returns a {type(outputs).__name__}, not a dict of arrays")
     return {str(name): _as_array(str(name), value) for name, value in outputs.items()}
+
+
+def _line(error: BaseException) -> int | None:
+    """The innermost line of the reference that an error came through."""
+    steps = traceback.walk_tb(error.__traceback__)
+    lines = [line for frame, line in steps if Path(frame.f_code.co_filename).name == REFERENCE]
+    return lines[-1] if lines else None
 
 
 def _as_array(name: str, value: Any) -> Array:

@@ -124,6 +124,31 @@ def test_a_reference_file_that_cannot_be_used_is_an_input_error(tmp_path: Path, 
     assert load_reference(tmp_path / "elsewhere") is None
 
 
+def test_an_error_of_a_reference_has_the_line_that_raised_it(engine: Engine, tmp_path: Path):
+    text = (
+        "import numpy as np\n\n\ndef reference(inputs, attrs, args):\n    return {'y': inputs['x'] * attrs['fator']}\n"
+    )
+    (tmp_path / "reference.py").write_text(text)
+    found = run(engine, tmp_path, manifest(), case("open", [1, 2], None), load_reference(tmp_path))
+    assert found.message == "reference.py:5 raises KeyError: 'fator'"
+    (tmp_path / "reference.py").write_text("\nimport nothing_of_this_name\n")
+    with pytest.raises(InputError) as caught:
+        load_reference(tmp_path)
+    assert caught.value.problems[0].line == 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_means_of_nothing_are_no_warnings_of_ours(engine: Engine, tmp_path: Path):
+    lines = [
+        "import numpy as np",
+        "def reference(inputs, attrs, args):",
+        "    nothing = np.mean(inputs['x'][:0])",
+        "    return {'y': 2 * inputs['x'] + np.nan_to_num(nothing)}",
+    ]
+    (tmp_path / "reference.py").write_text("\n".join(lines))
+    assert run(engine, tmp_path, manifest(), case("open", [1, 2], None), load_reference(tmp_path)).status == "passed"
+
+
 def test_a_variant_may_have_a_tolerance_of_its_own(engine: Engine, tmp_path: Path):
     package = open_folder(write_package(tmp_path, manifest(variant("first"), variant("second")), None))
     one = case("off", [1, 2], [2, 4.25])
