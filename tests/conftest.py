@@ -1,4 +1,9 @@
-"""How hypothesis draws its examples: the same ones in every everyday run, new ones in the long runs."""
+"""What tests of all rooms share: how hypothesis draws its examples, and a place where nobody has worked yet.
+
+Examples are the same ones in every everyday run, and new ones in the long runs.
+"""
+
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -10,3 +15,18 @@ settings.register_profile("searching", deadline=None, suppress_health_check=[Hea
 def pytest_configure(config: pytest.Config) -> None:
     """A run that others wait for fails for what changed, not for what was drawn or how busy the machine is."""
     settings.load_profile("searching" if config.option.markexpr == "long" else "steady")
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty current folder, no adapter, and a state folder of its own."""
+    from scanbuild import gpu
+    from scanbuild.errors import NoAdapterError
+
+    def none(*_: object, **__: object) -> None:
+        raise NoAdapterError("none here")
+
+    monkeypatch.setattr(gpu, "open_engine", none)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")

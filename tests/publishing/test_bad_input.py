@@ -9,25 +9,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from scanbuild import gpu
 from scanbuild.commands import main
-from scanbuild.errors import NoAdapterError
 from tests.publishing.packages import SHADER, case, manifest, write_source
 
 Edit = Callable[[Path], object]
 
 
-@pytest.fixture(autouse=True)
-def bare(tmp_path, monkeypatch):
-    """An empty current folder, no adapter, and a state folder of its own."""
-
-    def none(*_: object, **__: object) -> None:
-        raise NoAdapterError("none here")
-
-    monkeypatch.setattr(gpu, "open_engine", none)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("bare")
 
 
 @pytest.fixture

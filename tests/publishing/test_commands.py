@@ -12,7 +12,6 @@ from click.testing import CliRunner, Result
 
 from scanbuild import gpu
 from scanbuild.commands import main
-from scanbuild.errors import NoAdapterError
 from scanbuild.package.folder import open_folder
 from scanbuild.resources import data_folder
 from tests.publishing.packages import SHADER, manifest, write_source
@@ -20,17 +19,7 @@ from tests.publishing.packages import SHADER, manifest, write_source
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(autouse=True)
-def bare(tmp_path, monkeypatch):
-    """An empty current folder, no adapter, and a state folder of its own."""
-
-    def none(*_: object, **__: object) -> None:
-        raise NoAdapterError("none here")
-
-    monkeypatch.setattr(gpu, "open_engine", none)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("bare")
 
 
 def run(*arguments: object) -> Result:

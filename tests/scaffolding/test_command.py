@@ -11,26 +11,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from scanbuild import gpu
 from scanbuild.commands import init, main
-from scanbuild.errors import NoAdapterError
 from scanbuild.scaffolding.answers import answers, dtype_problem, kind_problem, license_problem, op_id_problem
 from scanbuild.scaffolding.scaffold import package_files
 
 OP_ID = "my.kernels.Softsign"
 
 
-@pytest.fixture(autouse=True)
-def bare(tmp_path, monkeypatch):
-    """An empty current folder, and no adapter."""
-
-    def none(*_: object, **__: object) -> None:
-        raise NoAdapterError("none here")
-
-    monkeypatch.setattr(gpu, "open_engine", none)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("bare")
 
 
 @pytest.fixture
