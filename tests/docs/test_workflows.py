@@ -112,6 +112,7 @@ def test_hooks_run_what_lint_runs_from_the_same_environment():
     hooks = [hook for repo in parsed(ROOT / ".pre-commit-config.yaml")["repos"] for hook in repo["hooks"]]
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert hooks
     for hook in hooks:
         assert hook["language"] == "system"
         program, *rest = hook["entry"].split()

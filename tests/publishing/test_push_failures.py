@@ -283,3 +283,6 @@ def test_a_fault_of_our_own_shows_no_token_either(package, hub, monkeypatch, tmp
         result = run("publish", "--push", REPOSITORY, SCANBUILD_DEBUG=debug)
         assert result.exit_code == 4
         assert SECRET not in result.output
+    (left,) = tmp_path.glob("scanbuild-fault-*")
+    text = left.read_text()
+    assert "ZeroDivisionError" in text and SECRET not in text
