@@ -10,7 +10,6 @@ from typing import Final, Literal
 
 from jinja2 import nodes
 
-from .errors import DialectError
 from .expression import Expression, parse_expression
 from .functions import CONSTANTS
 from .parser import parse
@@ -165,6 +164,3 @@ def _indices(node: nodes.Expr) -> list[nodes.Node]:
             found.append(node.arg)
         node = node.node
     return found[::-1]
-
-
-__all__ = ["DialectError", "Part", "take_apart"]
