@@ -325,3 +325,14 @@ def test_a_build_that_is_older_than_its_source_is_told_by_verify_and_publish(tmp
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     published = CliRunner().invoke(main, ["publish"])
     assert (published.exit_code, published.stderr) == (0, told)
+
+
+def test_from_the_folder_of_the_source_the_build_above_is_named(tmp_path: Path):
+    write_package(tmp_path, manifest(), GOOD)
+    source = tmp_path / "templates" / "test.toys.Double"
+    source.mkdir(parents=True)
+    ran = verify(cwd=source)
+    assert ran.returncode == 2
+    assert ran.stderr.endswith("\n  hint: there is one in ../..: work from there, or name it\n")
+    ran = verify("templates/test.toys.Double", cwd=tmp_path)
+    assert ran.stderr.endswith("\n  hint: there is one in the current folder: build/webgpu\n")

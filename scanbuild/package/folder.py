@@ -10,6 +10,9 @@ from scanbuild.package.load import FOLDER, assemble
 from scanbuild.package.loaded import Package
 from scanbuild.package.metadata import MANIFEST_FILE, METADATA_FILE
 
+_NEARBY = 3
+"""So many folders above are looked into."""
+
 
 def open_folder(folder: Path, *, verify_hashes: bool = True) -> Package:
     """The package in a folder. Raises LoadError with the problems of metadata and manifest together.
@@ -27,7 +30,18 @@ def package_folder(folder: Path) -> Path:
             return candidate
     require_folder(folder)
     message = f"there is no built package here: neither {FOLDER}/{METADATA_FILE} nor {METADATA_FILE}"
-    raise InputError(Problem(message=message, rule="folder", file=str(folder), hint="build one with scanbuild render"))
+    raise InputError(Problem(message=message, rule="folder", file=str(folder), hint=_way_out(folder)))
+
+
+def _way_out(folder: Path) -> str:
+    """Where a build is that was meant, if it is above the folder, as it is above that of its source."""
+    here = folder.resolve()
+    for above in list(here.parents)[:_NEARBY]:
+        if (above / FOLDER / METADATA_FILE).is_file():
+            if above == Path().resolve():
+                return f"there is one in the current folder: {FOLDER}"
+            return f"there is one in {os.path.relpath(above)}: work from there, or name it"
+    return "build one with scanbuild render"
 
 
 def is_source(folder: Path) -> bool:
