@@ -7,7 +7,7 @@ from typing import Final
 
 from scanbuild.checking.places import shortened
 from scanbuild.checking.sites import binding_path, labels_of
-from scanbuild.checking.subject import Subject
+from scanbuild.checking.subject import CheckedCase, Subject
 from scanbuild.checking.trials import NO_VARIANT, Outcome, Trials
 from scanbuild.errors import Problem
 from scanbuild.package.jsonfile import Path, parse_path
@@ -20,6 +20,7 @@ SIZE_RULES: Final = frozenset({"buffer-limit", "binding-limit"})
 
 FEATURE: Final = re.compile(r"it enables `(\w+)`, and the device lacks the feature `([\w-]+)`")
 _SHARED: Final = 2
+_AN_INPUT: Final = 2
 _ENOUGH: Final = 3
 """So many different requests have to fail alike before all others are thought to."""
 _OF_TEXT: Final = frozenset({"wgsl", "int64-arithmetic"})
@@ -48,13 +49,23 @@ def refused_cases(subject: Subject, trials: Trials) -> Iterator[Problem]:
                 continue
             case_of = outcome.trial.key if problem.rule == NO_VARIANT or not problem.path else ""
             known = (problem.rule, problem.message, problem.file, problem.line, case_of)
-            placed = places.get(known) or locate(subject, problem, outcome)
+            placed = places.get(known) or (_at_input(problem, case) if accepted else None)
+            placed = placed or locate(subject, problem, outcome)
             places[known] = placed
             elsewhere = problem.rule == NO_VARIANT and outcome.trial.key in accepted
             key = (placed.file, placed.line, placed.column, placed.rule, elsewhere)
             groups.setdefault(key, []).append((outcome, placed))
     for key, found in groups.items():
         yield _refusal(found, elsewhere=key[-1])
+
+
+def _at_input(problem: Problem, case: CheckedCase) -> Problem | None:
+    """Where other cases are accepted, the wrong dtype of an input is a mistake of its case."""
+    path = parse_path(problem.path) if problem.rule == "type" and problem.path else ()
+    if path[:1] != ("inputs",) or len(path) < _AN_INPUT or path[1] not in case.case.inputs:
+        return None
+    place = ("cases", case.case.index, "inputs", path[1], "dtype")
+    return case.file.problem(place, problem.rule, problem.message, hint=problem.hint, stage=problem.stage)
 
 
 def _shared_refusal(subject: Subject, refused: list[Outcome]) -> Problem | None:
@@ -120,7 +131,18 @@ def _site_path(subject: Subject, problem: Problem) -> Path:
             return site.path
     if "scratch `" in problem.message and len(path) == 2:
         return parse_path(_owner_path(subject, problem))
-    return _binding_place(subject, problem) or path
+    return _field_place(subject, problem, _binding_place(subject, problem) or path)
+
+
+def _field_place(subject: Subject, problem: Problem, place: Path) -> Path:
+    """Where the field is written that a message names, in the struct at a place; else the place."""
+    words = re.search(r"field `(\w+)`", problem.message)
+    fields = subject.text.get((*place, "struct")) if words is not None else None
+    for index, field in enumerate(fields if isinstance(fields, list) else ()):
+        if words is not None and isinstance(field, dict) and field.get("name") == words[1]:
+            found = (*place, "struct", index)
+            return (*found, "value") if "value" in field else found
+    return place
 
 
 def _binding_place(subject: Subject, problem: Problem) -> Path | None:

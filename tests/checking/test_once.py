@@ -137,3 +137,28 @@ def test_the_bracket_that_lacks_its_end_is_found_by_the_indentation():
     assert unclosed_bracket('{\n  "a": { "b": 1,\n  "c": 2\n}\n') == ("{", 2, 8)
     assert unclosed_bracket('{\n  "a": [1, 2,\n  "c": {}\n}\n') == ("[", 2, 8)
     assert unclosed_bracket('{ "a": "}" }') is None
+
+
+def test_a_wrong_dtype_in_one_case_is_told_in_that_case(tmp_path):
+    package = copy_good(tmp_path)
+    line, _ = replace_in(
+        package, "test.json", '"x": { "dtype": "float32", "shape": [3', '"x": { "dtype": "uint32", "shape": [3'
+    )
+    problem = only_error(package)
+    assert (problem.rule, problem.file, problem.line) == ("type", str(package / "test.json"), line)
+    assert problem.path == "$.cases[2].inputs.x.dtype"
+
+
+def test_a_dtype_that_no_case_finds_admitted_is_told_at_the_port(tmp_path):
+    package = copy_good(tmp_path)
+    replace_in(package, "manifest.json", '"T": ["float32", "int32"]', '"T": ["uint32"]')
+    places = {(problem.rule, problem.path) for problem in errors(check_path(package))}
+    assert ("type", "$.inputs.x") in places
+
+
+def test_a_fraction_in_a_whole_field_is_told_at_the_field(tmp_path):
+    package = copy_good(tmp_path)
+    replace_in(package, "manifest.json", "1 if attrs.mode == 'mean' else 0", "attrs.scale * 0.5")
+    problem = only_error(package)
+    assert (problem.rule, problem.path) == ("uniform-range", "$.bindings.params.struct[3].value")
+    assert "a whole number from 0 to" in problem.message
