@@ -9,6 +9,7 @@ from typing import Any, Final
 from scanbuild.cases.compiling import CompileResult
 from scanbuild.cases.findings import Finding
 from scanbuild.cases.run import STATUSES, CaseResult
+from scanbuild.package.folder import root_of
 from scanbuild.package.model import Json, Manifest
 
 FAILING: Final = ("failed", "noOracle")
@@ -154,10 +155,8 @@ def left_report(folder: Path) -> Path | None:
 
     None for a package elsewhere, beside which nothing is to be written.
     """
-    for place in (folder, folder.resolve()):
-        if place.parts[-2:] == ("build", "webgpu"):
-            return place.parent / REPORT_FILE
-    return None
+    root = root_of(folder)
+    return None if root is None else root / "build" / REPORT_FILE
 
 
 def matching(names: Sequence[str], pattern: str) -> list[str]:

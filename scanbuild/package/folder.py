@@ -44,6 +44,14 @@ def _way_out(folder: Path) -> str:
     return "build one with scanbuild render"
 
 
+def root_of(inner: Path) -> Path | None:
+    """The folder in which a package is as ``build/webgpu``; None for one that lies elsewhere."""
+    for place in (inner, inner.resolve()):
+        if place.as_posix().endswith(f"/{FOLDER}") or place.as_posix() == FOLDER:
+            return place.parents[FOLDER.count("/")]
+    return None
+
+
 def is_source(folder: Path) -> bool:
     """Whether a folder holds a source package, rather than a built one or none."""
     built = any((candidate / METADATA_FILE).is_file() for candidate in (folder / FOLDER, folder))

@@ -10,7 +10,7 @@ from typing import Final
 
 from scanbuild.errors import InputError, LoadError, Problem, raise_if_any
 from scanbuild.package.fetching import Fetch
-from scanbuild.package.folder import digest_problems, is_source, open_folder, package_folder, require_folder
+from scanbuild.package.folder import digest_problems, is_source, open_folder, package_folder, require_folder, root_of
 from scanbuild.package.load import LoadOptions, assemble, is_repository, load_package, package_url
 from scanbuild.package.loaded import Package
 from scanbuild.package.metadata import MANIFEST_FILE
@@ -96,8 +96,7 @@ def _built(folder: Path) -> Side:
     inner = package_folder(folder)
     package = open_folder(inner)
     raise_if_any(digest_problems(package, inner))
-    root = inner.parent.parent if inner.parts[-2:] == ("build", "webgpu") else inner
-    return _side(str(folder), "built", package, root)
+    return _side(str(folder), "built", package, root_of(inner) or inner)
 
 
 def _side(location: str, kind: str, package: Package, folder: Path | None) -> Side:
