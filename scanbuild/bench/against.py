@@ -12,6 +12,7 @@ from typing import Any
 from scanbuild.bench.report import selected_entries
 from scanbuild.cases.schema import check_schema
 from scanbuild.errors import InputError, Problem, raise_if_any
+from scanbuild.package.fetching import read_named
 from scanbuild.package.jsonfile import parse_json
 from scanbuild.package.report import Report
 from scanbuild.package.text import decode
@@ -49,7 +50,7 @@ class Comparison:
 def read_baseline(file: Path) -> dict[str, Any]:
     """A report that ``scanbuild bench --json`` wrote. Raises InputError with all that is wrong with the file."""
     try:
-        text = decode(file.read_bytes())
+        text = decode(read_named(file))
     except OSError as error:
         raise InputError(
             Problem(message=f"cannot read the baseline: {error.strerror or error}", file=str(file))

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -72,7 +72,7 @@ def diff(
 
     check_json_file(json_file)
     one, other = _open_both(old, new)
-    performance = _performance(one, other, reports)
+    performance = _performance(console, one, other, reports)
     found = compare_packages(one, other, profiles())
     console.problems(found.notes)
     clear_the_way(console, json_file)
@@ -101,15 +101,41 @@ def _open_both(old: str, new: str) -> tuple["Side", "Side"]:
     return sides[0], sides[1]
 
 
-def _performance(old: "Side", new: "Side", reports: tuple[Path, Path] | None) -> "Between | None":
-    """The two reports that are named, or lie beside both packages, compared; None if there are none."""
+def _performance(console: Console, old: "Side", new: "Side", reports: tuple[Path, Path] | None) -> "Between | None":
+    """The two reports that are named, or lie beside both packages, compared; None if there are none.
+
+    InputError with what is wrong with either.
+    """
     from scanbuild.bench.against import read_baseline
     from scanbuild.bench.between import between
+
+    reports = reports or _reports_beside(console, old, new)
+    if reports is None:
+        return None
+    read: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    for file in reports:
+        try:
+            read.append(read_baseline(file))
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(*dict.fromkeys(problems))
+    return between(read[0], read[1])
+
+
+def _reports_beside(console: Console, old: "Side", new: "Side") -> tuple[Path, Path] | None:
+    """The reports that lie in the folders of both packages. One that a link puts there is anybody's file."""
     from scanbuild.publishing.diff_sides import BENCH_REPORT
 
-    if reports is None:
-        beside = [side.folder / BENCH_REPORT for side in (old, new) if side.folder is not None]
-        if len(beside) < 2 or beside[0] == beside[1] or not all(file.is_file() for file in beside):
+    folders = [side.folder for side in (old, new) if side.folder is not None]
+    files = [folder / BENCH_REPORT for folder in folders]
+    if len(files) < 2 or files[0] == files[1] or not all(file.is_file() for file in files):
+        return None
+    for folder, file in zip(folders, files, strict=True):
+        if not file.resolve().is_relative_to(folder.resolve()):
+            message = "the report lies outside of the package's folder, and is not read"
+            hint = "name both reports with --bench"
+            console.problems([Problem(message=message, file=str(file), hint=hint, severity="warning", stage="own")])
             return None
-        reports = beside[0], beside[1]
-    return between(read_baseline(reports[0]), read_baseline(reports[1]))
+    return files[0], files[1]

@@ -12,6 +12,7 @@ from scanbuild.cases.casefile import read_tests
 from scanbuild.cases.report import REPORT_FILE, left_report
 from scanbuild.errors import InputError, Problem
 from scanbuild.package.digest import digest_bytes
+from scanbuild.package.fetching import read_named
 from scanbuild.package.jsonfile import parse_json
 from scanbuild.package.metadata import METADATA_FILE
 from scanbuild.package.report import some
@@ -23,7 +24,7 @@ Run: TypeAlias = Mapping[str, Any]
 _SCHEMA: Final = "verify-report"
 _NAMED: Final = 3
 _LONGEST: Final = 2**26
-"""Characters of a report. A verification of a thousand cases on three engines writes a tenth."""
+"""Bytes of a report. A verification of a thousand cases on three engines writes a tenth."""
 _MALFORMED: Final = (KeyError, TypeError, AttributeError, ValueError)
 
 
@@ -121,7 +122,7 @@ def _case_names(folder: Path, files: Mapping[str, bytes]) -> frozenset[str]:
 def _read(file: Path) -> Mapping[str, Any]:
     """The report in a file. InputError for anything else, as far as that is seen so early."""
     try:
-        text = decode(file.read_bytes())
+        text = decode(read_named(file, _LONGEST))
     except OSError as error:
         message = f"cannot read the report: {(error.strerror or str(error)).lower()}"
         raise InputError(Problem(message=message, file=str(file), rule="verified", stage="own")) from None

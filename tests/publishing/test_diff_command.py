@@ -166,6 +166,27 @@ def test_reports_beside_both_packages_are_compared(sources):
     assert "Performance" not in run(old, new).output
 
 
+def test_a_report_that_a_link_puts_beside_a_package_is_not_read(sources, tmp_path):
+    old, new = sources()
+    (tmp_path / "mine.json").write_text(json.dumps(saved(("mine", 1e-3))))
+    for folder in (old, new):
+        (folder / "build").mkdir()
+        (folder / "build/bench-report.json").symlink_to(tmp_path / "mine.json")
+    result = run(old, new)
+    assert result.exit_code == 0
+    assert "Performance" not in result.output
+    assert "outside of the package's folder" in result.output and "--bench" in result.output
+
+
+def test_what_is_wrong_with_either_report_is_said_at_once(sources, tmp_path):
+    (tmp_path / "odd.json").write_text("{}")
+    with (tmp_path / "long.json").open("wb") as file:
+        file.truncate(2**40)
+    result = run(*sources(), "--bench", tmp_path / "odd.json", tmp_path / "long.json")
+    assert result.exit_code == 2
+    assert "must be given" in result.output and "longer than 16,777,216 bytes" in result.output
+
+
 def test_a_report_that_is_none_is_refused(sources, tmp_path):
     (tmp_path / "odd.json").write_text("{}")
     result = run(*sources(), "--bench", tmp_path / "odd.json", tmp_path / "odd.json")

@@ -211,3 +211,13 @@ def test_a_package_without_cases_was_not_verified(tmp_path, hub: LocalHub):
     leave(folder, verified(folder))
     result = push()
     assert (result.exit_code, "no case passed" in result.stderr) == (1, True)
+
+
+def test_a_report_without_end_is_refused_and_not_read_to_it(tmp_path, package, hub: LocalHub):
+    long = tmp_path / "long.json"
+    with long.open("wb") as file:
+        file.truncate(2**40)
+    result = push("--verified", long)
+    assert result.exit_code == 2
+    assert "longer than" in result.output
+    assert not hub.repositories

@@ -53,6 +53,7 @@ TESTS: dict[str, dict[str, list[str]]] = {
         "dialect/test_limits.py": ["test_a_template_that_grows_without_end_is_stopped"],
     },
     "S4": {
+        "publishing/test_diff_command.py": ["test_a_report_that_a_link_puts_beside_a_package_is_not_read"],
         "robustness/test_traps.py": [
             "test_a_link_out_of_the_package_is_not_followed",
             "test_a_file_that_is_no_file_or_has_no_end_is_refused",
