@@ -5,19 +5,19 @@ A manifest's texts are its author's, and the card is read on a web page: they ma
 
 import re
 
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 # A closing bracket makes a link only before one of three signs, an underscore emphasis only at the edge of a word.
 _SPECIAL = re.compile(r"[\\`*<>|~&$]|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
 # What starts a heading, a quotation, a list, a rule or a table if it stands at the start of a line.
 _BLOCK_START = re.compile(r"^(\d+(?=[.)](?:\s|$))|(?=[#+=:-]))")
 # Controls, lone surrogates, and the marks that reverse the reading direction.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
-_PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
+PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
 
 
 def prose(text: str) -> str:
     """Paragraphs of plain text; code spans stay, all other markup is escaped."""
-    paragraphs = [_escaped_line(part) for part in _PARAGRAPHS.split(text.replace("\r\n", "\n").strip())]
+    paragraphs = [_escaped_line(part) for part in PARAGRAPHS.split(text.replace("\r\n", "\n").strip())]
     return "\n\n".join(_BLOCK_START.sub(r"\1\\", part) for part in paragraphs if part)
 
 
@@ -38,7 +38,7 @@ def _escaped_line(text: str) -> str:
     line = _one_line(text)
     parts: list[str] = []
     end = 0
-    for span in _CODE_SPAN.finditer(line):
+    for span in CODE_SPAN.finditer(line):
         parts += [_escaped(line[end : span.start()]), _in_table(span.group())]
         end = span.end()
     return "".join([*parts, _escaped(line[end:])])

@@ -5,8 +5,8 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-_CODE: Final = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-_PARAGRAPHS: Final = re.compile(r"\n[ \t]*\n\s*")
+from scanbuild.publishing.markdown import CODE_SPAN, PARAGRAPHS
+
 # Controls, lone surrogates, and the marks that reverse the reading direction.
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -23,7 +23,7 @@ def words(text: str) -> Markup:
     """One line, in which code spans are code."""
     parts: list[Markup] = []
     end = 0
-    for span in _CODE.finditer(text):
+    for span in CODE_SPAN.finditer(text):
         parts += [escape(visible(text[end : span.start()])), Markup("<code>{}</code>").format(visible(span[2].strip()))]
         end = span.end()
     return Markup("").join([*parts, escape(visible(text[end:]))])
@@ -31,7 +31,7 @@ def words(text: str) -> Markup:
 
 def paragraphs(text: str) -> Markup:
     """Paragraphs of such lines."""
-    parts = _PARAGRAPHS.split(text.replace("\r\n", "\n").strip())
+    parts = PARAGRAPHS.split(text.replace("\r\n", "\n").strip())
     return Markup("").join(Markup("<p>{}</p>").format(words(part)) for part in parts if part)
 
 

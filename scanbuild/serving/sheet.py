@@ -13,7 +13,7 @@ from scanbuild.package.jsonfile import parse_json
 from scanbuild.package.load import TRUSTED_PUBLISHER, is_repository
 from scanbuild.package.loaded import Package
 from scanbuild.package.model import Json, Requires, Variant
-from scanbuild.package.source import TEST_FILE
+from scanbuild.package.source import RENDERED_FOLDER, TEST_FILE
 from scanbuild.package.text import decode
 from scanbuild.publishing.card import ROLES, Card, cases_in, describe
 from scanbuild.publishing.snippet import sample_from_cases, snippet
@@ -23,8 +23,8 @@ from scanbuild.serving.shelf import Place, Stock
 MOST_LISTED: Final = 500
 """So many variants, and so many files, a card lists."""
 
-_RENDERED: Final = "rendered/"
-_INDEX: Final = "rendered/index.json"
+_RENDERED: Final = f"{RENDERED_FOLDER}/"
+_INDEX: Final = f"{RENDERED_FOLDER}/index.json"
 _MOST_COUNTED: Final = 256
 _COUNTED: Final[dict[str, tuple[int, tuple[Problem, ...]]]] = {}
 """By the digest of a ``test.json``."""
