@@ -185,3 +185,12 @@ def test_a_report_goes_into_a_pipe_that_has_a_name(tmp_path):
     os.close(writing)
     with os.fdopen(reading) as pipe:
         assert pipe.read() == "{}\n"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_characters_that_an_output_cannot_hold_are_spelled_out(tmp_path, encoding):
+    words = ("my.kernels.Sum", "--yes", "--out", str(tmp_path / "sum"), "--description", "\u03a3 over rows")
+    assert run("init", *words).returncode == 0
+    shown = run("show", str(tmp_path / "sum"), PYTHONIOENCODING=encoding)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "\\u03a3 over rows" in shown.stdout

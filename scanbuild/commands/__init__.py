@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from scanbuild import __version__
-from scanbuild.commands.console import Console, verbosity_options
+from scanbuild.commands.console import Console, spell_what_an_encoding_lacks, verbosity_options
 from scanbuild.commands.faults import report_failure
 
 # Name -> (module:attribute, summary). In the order in which a newcomer meets them.
@@ -65,6 +65,7 @@ class CommandGroup(click.Group):
         A command may return its exit status; None counts as 0.
         """
         console = Console()
+        spell_what_an_encoding_lacks()
         extra["standalone_mode"] = False
         try:
             result = super().main(args, prog_name, obj=console, **extra)

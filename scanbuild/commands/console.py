@@ -1,9 +1,12 @@
 """What every command shares: how much is said, in which colours, and how a problem looks."""
 
+import codecs
 import errno
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,6 +51,16 @@ class Console:
     def problem_text(self, text: str) -> None:
         """Print an error that has no place."""
         self.problems([Problem(message=text)])
+
+
+def spell_what_an_encoding_lacks() -> None:
+    """Have characters spelled as escapes that standard output cannot hold, as a pipe on Windows, or Latin-1.
+
+    UTF-8 holds all that is printable; there, a character that it lacks is a mistake of scanbuild.
+    """
+    stream = sys.stdout
+    if isinstance(stream, TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
+        stream.reconfigure(errors="backslashreplace")
 
 
 def printable(text: str) -> str:
