@@ -96,6 +96,7 @@ def verify(console: Console, /, **options: Any) -> int:
     Each case runs twice: as the loader would run it, and with outputs that start as NaN and more NaN behind the end of
     every tensor. So it shows if an element is never written, if a shader reads or writes past an end, which robust
     access hides, and if the bits differ from run to run. The cause of a failure is named where it can be found.
+    With several packages or engines, or with --all-variants, the table has only what did not pass; -v shows the rest.
 
     Expected values are those of the case, else those of the source package's reference.py, else those of ONNX
     (Runtime, on the CPU). A reference.py is code: it is run only for a package that was rendered on this machine by
