@@ -1,11 +1,13 @@
 """Why a clause holds or not: the deciding parts, and the values that they read."""
 
+from typing import Any
+
 import pytest
 
 from scanbuild.dialect import UNDEFINED, NameSet, f16_ok
 from scanbuild.planning.clauses import MOST_PARTS, MOST_READINGS, explain_clause
 
-NAMES = {
+NAMES: dict[str, Any] = {
     "channels": 3,
     "steps": 100,
     "half": 0.5,

@@ -184,7 +184,8 @@ class RandomContracts:
 
     def _values(self, kind: str, one_of: tuple[Json, ...] | None) -> list[Json]:
         words: list[Json] = list(one_of or ("up", "other"))
-        return {"u32": [0, 2**32 - 1], "i32": [-1, 2], "f32": [0.5, 1e9], "bool": [True], "string": words}[kind]
+        values: dict[str, list[Json]] = {"u32": [0, 2**32 - 1], "i32": [-1, 2], "f32": [0.5, 1e9], "bool": [True]}
+        return {**values, "string": words}[kind]
 
 
 def answers(manifest: Manifest, calls: list[Request]) -> list[Answer | None]:
