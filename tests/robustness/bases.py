@@ -18,6 +18,8 @@ TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 MARKER = "imported-the-reference"
 REFERENCE = f"from pathlib import Path\n\nPath(__file__).with_name({MARKER!r}).touch()\n"
 SCAN_CASES = 4
+CASE = "call"
+"""The name of the test case that is made of a base's call."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +58,7 @@ def _case(request: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
     outputs = [name for name in manifest.get("outputs") or {"y": 0} if name not in tensors][:1]
     scalars = {name: value for name, value in request.get("inputs", {}).items() if name not in tensors}
     return {
-        "name": "call",
+        "name": CASE,
         "inputs": inputs,
         "attrs": request.get("attrs") or {},
         "args": {**(request.get("args") or {}), **scalars},

@@ -27,7 +27,7 @@ def faults(verdicts: list[dict[str, Any]]) -> str:
 def shares(verdicts: list[dict[str, Any]]) -> dict[str, float]:
     """The share of packages that each step accepts."""
     counts = Counter(name for verdict in verdicts for name, status in verdict["statuses"].items() if status == 0)
-    return {name: counts[name] / len(verdicts) for name in ("check", "render", "plan")}
+    return {name: counts[name] / len(verdicts) for name in ("check", "render", "show", "call", "diff", "plan")}
 
 
 def bites(verdicts: list[dict[str, Any]]) -> None:

@@ -32,7 +32,7 @@ from scanbuild.planning.planner import Planner
 from scanbuild.planning.profiles import profiles
 from scanbuild.planning.request import HostTensor, Request
 from tests.corpus_files import destination, host_array, number
-from tests.robustness.bases import MARKER, bases
+from tests.robustness.bases import CASE, MARKER, bases
 from tests.robustness.mutations import Mutant, mutant
 
 MEMORY = 500 * 2**20
@@ -243,6 +243,9 @@ class Handler:
         return [
             ("check", lambda: command("check", str(folder), "--json", str(output / "report.json"))),
             ("render", lambda: command("render", str(folder), "--root", str(output))),
+            ("show", lambda: command("show", str(folder))),
+            ("call", lambda: command("show", str(folder), "--case", CASE, "-v")),
+            ("diff", lambda: command("diff", str(folder), str(folder), "--json", "-")),
             ("plan", lambda: plan(folder, package.request)),
         ]
 
