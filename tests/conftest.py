@@ -3,6 +3,7 @@
 Examples are the same ones in every everyday run, and new ones in the long runs.
 """
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,9 @@ settings.register_profile("searching", deadline=None, suppress_health_check=[Hea
 def pytest_configure(config: pytest.Config) -> None:
     """A run that others wait for fails for what changed, not for what was drawn or how busy the machine is."""
     settings.load_profile("searching" if config.option.markexpr == "long" else "steady")
+    # In the background of a script Ctrl-C is ignored, by all that is started there: so would be what a test sends.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
