@@ -279,6 +279,8 @@ def test_a_host_is_an_address_or_a_known_name():
     names = frozenset({"workshop.local"})
     assert [is_own_host(host, names) for host in ("workshop.local:80", "Workshop.LOCAL", "[fe80::1]:9")] == [True] * 3
     assert [is_own_host(host, names) for host in (None, "", "a", "[::1", "user@evil.example")] == [False] * 5
+    odd = ("evil@127.0.0.1", "127.0.0.1:99999", "127.0.0.1:x", "127.0.0.1/a", "localhost?a", "localhost#a")
+    assert [is_own_host(host, names) for host in odd] == [False] * len(odd)
 
 
 def test_an_origin_has_the_host_that_was_asked():

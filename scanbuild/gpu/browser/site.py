@@ -92,9 +92,11 @@ def host_name(header: str | None) -> str | None:
     if not header:
         return None
     try:
-        return urlsplit(f"//{header}").hostname
+        parts = urlsplit(f"//{header}")
+        _ = parts.port  # ValueError if it is none
     except ValueError:
         return None
+    return parts.hostname if parts.netloc == header and "@" not in header else None
 
 
 def is_address(name: str) -> bool:
