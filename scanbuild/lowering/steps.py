@@ -3,6 +3,7 @@
 It takes any body. States are kept in scratch memory twice: a step reads one half and writes the other.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -310,9 +311,9 @@ class _Passes:
         ]
         shader = Shader(self.scan, heading(self.scan, title, notes, wanted), reads=reads, writes=writes)
         more: list[Any] = [
-            scratch.binding(f"\n  {scratch.name}[" in text)
+            scratch.binding(bool(re.search(rf"^ *{scratch.name}\[", text, re.MULTILINE)))
             for scratch in (*self.kept.values(), *self.stored.values())
-            if f" {scratch.name}[" in text or f"({scratch.name}[" in text
+            if re.search(rf"\b{scratch.name}\[", text)
         ]
         if "turn.step" in text:
             more.append(_TURN)

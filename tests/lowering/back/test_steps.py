@@ -43,3 +43,15 @@ def test_a_pass_binds_no_more_buffers_than_every_device_has(engine):
         for one in item.get("passes", [item]):
             assert sum("struct" not in str(binding) and binding != "sizes" for binding in one["bindings"]) <= 8
     assert_like_numpy(scan, draft, engine, made_inputs(scan, 3))
+
+
+@pytest.mark.parametrize(("operation", "dtype"), [("neg", "float32"), ("bit_not", "int32")])
+def test_what_is_read_only_behind_a_sign_is_bound(engine, operation, dtype):
+    """``-s_kept[...]``: no blank and no bracket stands before the name."""
+    body = Body()
+    s, r = body.state("s", ["n"], dtype), body.state("r", [], dtype)
+    turned = body.add(operation, r)
+    body.update(body.add("add", s, turned), turned)
+    body.output("ys", body.element("x", ["n"], dtype))
+    scan = body.scan()
+    assert_like_numpy(scan, steps.draft(scan), engine, made_inputs(scan, 3))
