@@ -24,6 +24,9 @@ _DEPTH = 100
 DIMENSION_WORK = 1 << 7
 """What looking at one dimension of a tensor counts for, in the units of an evaluation's work."""
 
+DECLARATION_WORK = 1 << 8
+"""What one port, attribute or argument counts for that a request is held against, whether it gives it or not."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
@@ -72,6 +75,11 @@ def resident(name: str, tensor: ResidentTensor) -> BoundTensor:
         packed=tensor.packed,
         resident=True,
     )
+
+
+def declarations(manifest: Manifest) -> int:
+    """How much a manifest declares that every request is held against."""
+    return len(manifest.inputs) + len(manifest.outputs) + len(manifest.attributes) + len(manifest.args)
 
 
 def _scalar(manifest: Manifest, name: str, value: Any) -> Json:

@@ -18,9 +18,9 @@ from scanbuild.package.model import Manifest, Variant
 from scanbuild.planning.attributes import check_args, resolve_attributes
 from scanbuild.planning.device import DeviceRecord
 from scanbuild.planning.dtypes import element_count
-from scanbuild.planning.failures import fail
+from scanbuild.planning.failures import charge, fail
 from scanbuild.planning.inference import infer_outputs
-from scanbuild.planning.intake import port_of, read_request, upload_form
+from scanbuild.planning.intake import DECLARATION_WORK, declarations, port_of, read_request, upload_form
 from scanbuild.planning.passes import PassPlanner, Program, check_buffer, compile_failure
 from scanbuild.planning.plan import Plan, TensorSpec
 from scanbuild.planning.program import Renderer
@@ -160,6 +160,7 @@ class Planner:
         No device takes part, so this can be done before one is opened. CallError for whatever is wrong by itself.
         """
         manifest = self.package.manifest
+        charge(declarations(manifest) * DECLARATION_WORK, "the request")
         call = read_request(manifest, request)
         # Inference would fail for a missing input, too, in words about an expression. It may yet create an inout.
         _check_required(manifest, {**call.wishes.bound, **dict.fromkeys(manifest.outputs)})

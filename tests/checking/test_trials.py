@@ -109,3 +109,12 @@ def test_a_call_that_only_an_absent_optional_input_breaks_is_an_error(tmp_path):
     (problem,) = [item for item in found(package, "expression-value") if item.severity == "error"]
     assert problem.path == "$.derive.extra"
     assert "two_rows" in problem.message
+
+
+def test_where_planning_one_request_costs_more_fewer_are_tried(tmp_path):
+    """Every request is held against every declaration: a package of thousands gets no thousands of requests."""
+    package = copy_good(tmp_path)
+    edit(package, lambda m: m["attributes"].update({f"more{n}": {"default": 0} for n in range(4000)}))
+    tried, usual = run_trials(subject_of(package)), run_trials(subject_of(GOOD))
+    assert not tried.complete
+    assert 0 < len(tried.outcomes) < len(usual.outcomes) / 2
