@@ -19,8 +19,8 @@ workgroupUniformLoad arrayLength extractBits insertBits firstLeadingBit firstTra
 reverseBits determinant
 """
 _OWN: Final = """
-Sizes sizes halves readElement writeElement threads row following staged elemWords scanSteps scanLanes tileRun
-tileTurns stepQuads
+Sizes sizes halves readElement writeElement threads row following staged placeWords scanSteps scanLanes tileRun
+lookGroups groupTiles stepQuads
 tileThreads tileLanes tileSteps tileFetches constants element lane local now last part turn Turn workgroup
 """
 _NUMBERED: Final = re.compile(r"([a-z]+[A-Z]\w*|tiles|blocks|staged)\d+")

@@ -183,7 +183,7 @@ def _pass(scan: Scan, layer: Layer, code: Code, name: str, number: int) -> dict[
     more: list[Any] = [_trail_binding(scan, index, writes=False) for index in code.trails]
     more += [_trail_binding(scan, index, writes=True) for index in layer.kept]
     more.append({"name": "scan_state", "scratch": f"tiles_{number + 1}", "elementType": "atomic<u32>"})
-    fields = ("steps", "lanes", "blocks", "tiles", "groups", "groupTiles", "turns")
+    fields = ("steps", "lanes", "blocks", "tiles", "groups", "turns")
     own = {"groups": "tileGroups", "turns": "workgroupTurns"}
     values = {"steps": "scanSteps", "lanes": "scanLanes"} | {key: f"{name}{number + 1}" for key, name in own.items()}
     more.append(
@@ -196,15 +196,22 @@ def _pass(scan: Scan, layer: Layer, code: Code, name: str, number: int) -> dict[
         }
     )
     shader = Shader(scan, "", reads=dict(code.reads), writes=dict(code.writes))
-    plain = ("tileThreads", "tileLanes", "tileSteps", "tileFetches", "tileRun", "groupTiles", "elemWords")
+    plain = (
+        "tileThreads",
+        "tileLanes",
+        "tileSteps",
+        "tileRun",
+        "tileFetches",
+        "lookGroups",
+        "groupTiles",
+        "placeWords",
+    )
     return {
         "id": name.replace("-", "_"),
         "shader": f"{name}.wgsl.jinja",
         "derive": {
             **{key: f"{key}{number + 1}" for key in plain},
-            "staged": False,
             "stepQuads": False,
-            "tileTurns": True,
         },
         "bindings": shader.bindings(more, code.text),
         "dispatch": {"x": f"min(tiles{number + 1} * blocks{number + 1}, tunables.tileWorkgroups)"},

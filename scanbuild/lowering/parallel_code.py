@@ -48,6 +48,11 @@ class Code:
     writes: Mapping[str, Port]
     trails: tuple[int, ...]
 
+    @property
+    def place_words(self) -> int:
+        """Words in which an element is told to other workgroups: integers need one more between them."""
+        return self.words + any("f32" not in kind for _, kind in self.parts)
+
 
 def lanes_of(scan: Scan) -> Shape:
     """The shape that states and outputs are broadcast to; CannotExpressError if there is none."""

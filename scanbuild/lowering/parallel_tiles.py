@@ -13,50 +13,57 @@ MEMORY: Final = 16384
 """Bytes of workgroup memory that every device has."""
 FEW_LANES: Final = 64
 """Below so many lanes a tile holds all of them."""
-GROUP_TILES: Final = 4
-"""Tiles of a group, where there are many lanes: a longer one waits longer for all its tiles to be read."""
-FEW_GROUP_TILES: Final = 16
+WINDOW: Final = 128
+"""A tile looks back over about so many tiles, if its invocations can fetch them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tile:
-    """The values that ``_shared/scan-tiles.wgsl.jinja`` asks for; ``lanes`` is 0 for all there are."""
+    """The values that ``_shared/scan-tiles.wgsl.jinja`` asks for; ``lanes`` is an expression, ``widest`` at most."""
 
     threads: int
-    lanes: int
+    lanes: str
+    widest: int
     steps: int
     run: int
     fetches: int
 
     def memory(self, words: int) -> int:
-        """Bytes of workgroup memory for elements of so many words."""
-        bases = self.lanes or self.threads
-        elements = self.threads * (1 + 2 * self.fetches) + bases
-        if not self.lanes:
-            elements += self.threads + 16
-        elif self.threads // self.lanes > 16:
-            elements += (self.threads // self.lanes + 15) // 16 * self.lanes
+        """Bytes of workgroup memory, at most, for elements of so many words."""
+        slots = self.threads * self.fetches
+        elements = self.threads * 5 // 4 + 3 * self.widest + slots + min(slots, 4 * self.widest)
         if self.steps > self.run:
             elements += self.threads * self.steps // self.run
-        return 4 * words * elements + 4 * self.threads * self.fetches + 16
+        return 4 * words * elements + 16
 
 
 def many_lanes(words: int) -> Tile:
-    """Blocks of 32 lanes, with steps of their own for each invocation; fewer invocations where an element is large."""
-    steps = 16 if words <= 4 else 8
-    sizes = ((256, 1), (128, 1), (64, 2), (32, 4), (32, 2), (32, 1))
-    tiles = [Tile(threads=threads, lanes=32, steps=steps, run=steps, fetches=fetches) for threads, fetches in sizes]
-    return next((tile for tile in tiles if tile.memory(words) <= MEMORY), tiles[-1])
+    """Blocks of lanes, with steps of their own for each invocation; fewer invocations where an element is large.
+
+    Where blocks are few, the sums go from tile to tile in few chains: narrow tiles make more of them, and longer tiles.
+    """
+    steps = 32 if words == 1 else 16 if words <= 4 else 8
+    lanes = f"16 if scanLanes < {256 if words == 1 else 512} else 32"
+    return _first_that_fits(words, lanes, 32, [(256, steps, steps, 4), (256, steps, steps, 1), (128, steps, steps, 1)])
 
 
 def few_lanes(words: int) -> Tile:
-    """All lanes in a tile, at most as many as there are invocations.
+    """All lanes in a tile.
 
     Small elements come in short runs of steps, whose totals are staged, so that neighbours read what is near each
     other. For larger ones that is too much code for compilers of software adapters.
     """
-    sizes = ((256, 16, 4), (256, 8, 4)) if words == 1 else ((256, 8, 8), (128, 8, 8), (64, 8, 8), (64, 4, 4))
-    tiles = [Tile(threads=threads, lanes=0, steps=steps, run=run, fetches=1) for threads, steps, run in sizes]
+    if words == 1:
+        return _first_that_fits(words, "scanLanes", FEW_LANES - 1, [(256, 32, 4, 1)])
+    return _first_that_fits(words, "scanLanes", FEW_LANES - 1, [(256, 8, 8, 2), (256, 8, 8, 1), (128, 8, 8, 1)])
+
+
+def _first_that_fits(words: int, lanes: str, widest: int, sizes: Sequence[tuple[int, int, int, int]]) -> Tile:
+    more = [(64, min(8, sizes[-1][1]), min(8, sizes[-1][2]), 1), (64, 4, 4, 1)]
+    tiles = [
+        Tile(threads=threads, lanes=lanes, widest=widest, steps=steps, run=run, fetches=fetches)
+        for threads, steps, run, fetches in [*sizes, *more]
+    ]
     return next((tile for tile in tiles if tile.memory(words) <= MEMORY), tiles[-1])
 
 
@@ -70,21 +77,22 @@ def tile_derives(codes: Sequence[Code]) -> dict[str, object]:
             "tileLanes": (few.lanes, many.lanes),
             "tileSteps": (few.steps, many.steps),
             "tileRun": (few.run, many.run),
-            "tileFetches": (few.fetches, many.fetches),
-            "mostGroupTiles": (FEW_GROUP_TILES, GROUP_TILES),
+            "mostFetches": (few.fetches, many.fetches),
         }
-        found[f"elemWords{number}"] = code.words
         for name, (below, above) in choices.items():
             found[f"{name}{number}"] = below if below == above else f"{below} if scanLanes < {FEW_LANES} else {above}"
-        lanes = f"(tileLanes{number} or max(1, scanLanes))"
-        rows = f"(tiles{number} + 2 * tileGroups{number})"
+        slots = f"rowGroups{number} * tileFetches{number}"
+        values = f"(tiles{number} + tileGroups{number}) * blocks{number} * tileLanes{number} * {code.place_words}"
         found |= {
-            f"rowGroups{number}": f"tileThreads{number} // {lanes}",
-            f"groupTiles{number}": f"min(rowGroups{number} * tileFetches{number}, mostGroupTiles{number})",
-            f"blocks{number}": f"ceilDiv(scanLanes, {lanes})",
-            f"tiles{number}": f"ceilDiv(scanSteps, rowGroups{number} * tileSteps{number})",
+            f"placeWords{number}": code.place_words,
+            f"rowGroups{number}": f"tileThreads{number} // max(1, tileLanes{number})",
+            f"tileFetches{number}": f"min(mostFetches{number}, ceilDiv({WINDOW}, max(1, rowGroups{number})))",
+            f"lookGroups{number}": f"max(1, min(4, {slots}))",
+            f"groupTiles{number}": f"max(1, min(25, {slots} // lookGroups{number}))",
+            f"blocks{number}": f"ceilDiv(scanLanes, max(1, tileLanes{number}))",
+            f"tiles{number}": f"ceilDiv(scanSteps, max(1, rowGroups{number} * tileSteps{number}))",
             f"tileGroups{number}": f"ceilDiv(tiles{number}, groupTiles{number})",
             f"workgroupTurns{number}": f"ceilDiv(tiles{number} * blocks{number}, tunables.tileWorkgroups)",
-            f"stateWords{number}": f"32 + {rows} * blocks{number} * {lanes} * {code.words + 1}",
+            f"stateWords{number}": f"32 + tileGroups{number} * blocks{number} + {values}",
         }
     return found

@@ -82,8 +82,7 @@ LAYOUT_LIMIT = {
     "wide_walk": "channels >= 1 and steps >= 1",
     "run_tiles": "channels == 1 and steps >= 4 and steps % 4 == 0",
     "quad_tiles": "channels % 4 == 0 and channels >= 4 and steps >= 1",
-    "few_quad_tiles": "channels in [4, 8, 16, 32] and steps >= 1",
-    "lane_tiles": "channels >= 1 and channels <= 256 and steps >= 1",
+    "lane_tiles": "channels >= 1 and steps >= 1",
 }
 """What the algorithm of a variant needs of the shape, as its template states it."""
 
@@ -94,8 +93,6 @@ def fit(variant: str, steps: int, dim: int) -> tuple[int, int]:
         return -(-steps * dim // 4) * 4, 1
     if variant == "quad_tiles":
         return steps, -(-dim // 4) * 4
-    if variant == "few_quad_tiles":
-        return steps, 4 if dim <= 128 else 16
     return steps, dim
 
 

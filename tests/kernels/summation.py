@@ -55,28 +55,47 @@ class Runs(NamedTuple):
     runs: int
     run: int
     group: int
+    look: int
 
     @property
     def row_groups(self) -> int:
         return 256 // self.lanes
 
     def depth(self, steps: int) -> int:
-        """Additions on the way of a term: run, runs, row groups, tiles of a group, groups, three to join, run."""
+        """Additions on the way of a term: run, runs, clusters of row groups, tiles, groups, three to join, run."""
         rows = self.row_groups * self.runs * self.run
         groups = math.ceil(math.ceil(steps / rows) / self.group)
-        levels = self.row_groups if self.row_groups <= 16 else 16 + math.ceil(self.row_groups / 16)
+        cluster = 4 if self.row_groups <= 16 else 8 if self.row_groups <= 64 else 16
+        levels = cluster + math.ceil(self.row_groups / cluster)
         return self.run + self.runs + levels + self.group + groups + 3 + self.run
 
 
-def runs_of(variant: str, dim: int) -> Runs:
-    """The tile of a single-pass variant; with little workgroup memory that of four channels is shorter."""
+def runs_of(variant: str, steps: int, dim: int) -> Runs:
+    """The tile of a single-pass variant."""
     if variant == "run_tiles":
-        return Runs(lanes=1, runs=8, run=4, group=16)
+        return Runs(lanes=1, runs=8, run=4, group=25, look=5)
     if variant == "quad_tiles":
-        return Runs(lanes=16, runs=1, run=12, group=16)
-    if variant == "few_quad_tiles":
-        return Runs(lanes=1, runs=2, run=2, group=16) if dim == 4 else Runs(lanes=dim // 4, runs=1, run=16, group=16)
-    return Runs(lanes=dim, runs=1, run=32, group=2 * (256 // dim))
+        lanes = balanced(dim // 4, 8 if dim < 192 else 16)
+        run = 20 if steps * dim >= 2**26 else 16
+        if dim >= 768:
+            return Runs(lanes=lanes, runs=1, run=run, group=256 // lanes // 2, look=2)
+        return Runs(lanes, 1, run, *window(256 // lanes, min(2, math.ceil(112 / (256 // lanes)))))
+    lanes = balanced(dim, 24)
+    groups = 256 // lanes
+    slots = window(groups, min(4, math.ceil(112 / groups)))
+    return Runs(lanes, 10, 4, *slots) if dim < 8 else Runs(lanes, 1, 32, *slots)
+
+
+def balanced(lanes: int, most: int) -> int:
+    """Lanes of a block, when they are shared among as few blocks as will do."""
+    return math.ceil(lanes / math.ceil(lanes / most))
+
+
+def window(row_groups: int, fetches: int) -> tuple[int, int]:
+    """Tiles of a group, and groups that a tile looks back over."""
+    slots = row_groups * fetches
+    look = 5 if slots >= 100 else 4
+    return min(25, slots // look), look
 
 
 def depth(variant: str, steps: int, dim: int) -> int:
@@ -84,7 +103,7 @@ def depth(variant: str, steps: int, dim: int) -> int:
     if variant == "serial":
         return steps
     if variant.endswith("_tiles"):
-        return min(steps, runs_of(variant, dim).depth(steps))
+        return min(steps, runs_of(variant, steps, dim).depth(steps))
     tile = tile_of(variant, dim)
     tiles = math.ceil(steps / tile.rows)
     if not variant.endswith("spans"):

@@ -4,17 +4,32 @@ import numpy as np
 import pytest
 
 from tests.kernels.source import fit, planner_of, reference, run
+from tests.kernels.summation import runs_of
 from tests.kernels.test_variants import device_for, integer_valued, real_valued
 
-TILES = ["few_quad_tiles", "lane_tiles", "quad_tiles", "run_tiles"]
+TILES = ["lane_tiles", "quad_tiles", "run_tiles"]
 RUNS = 20
-LONG = {"run_tiles": (300_000, 1), "quad_tiles": (9000, 68), "few_quad_tiles": (40_000, 16), "lane_tiles": (9000, 33)}
-"""Shapes of more than two groups of tiles."""
+SHORT = {"run_tiles": {"runSteps": 4}, "quad_tiles": {"quadSteps": 4}, "lane_tiles": {"laneTileSteps": 4}}
+"""Tunables that make tiles short, and so many of little data."""
+LONG = {"run_tiles": (200_000, 1), "quad_tiles": (20_000, 68), "lane_tiles": (5000, 33)}
+"""Shapes of more groups of short tiles than a tile looks back over."""
+
+
+def short(variant, **tunables):
+    return planner_of(variant, **SHORT[variant], **tunables)
 
 
 def bits(variant, engine, inputs, **tunables):
-    got = run(planner_of(variant, **tunables), engine, inputs, {"reverse": 1}, engine.record)
+    got = run(short(variant, **tunables), engine, inputs, {"reverse": 1}, engine.record)
     return got["scan_output"].tobytes() + got["final_state"].tobytes()
+
+
+@pytest.mark.parametrize("variant", TILES)
+def test_a_long_shape_has_more_groups_than_a_tile_looks_back_over(variant):
+    steps, channels = LONG[variant]
+    tile = runs_of(variant, steps, channels)
+    tiles = steps / (tile.row_groups * 4)
+    assert tiles / tile.group > tile.look + 1
 
 
 @pytest.mark.parametrize("variant", TILES)
@@ -36,7 +51,7 @@ def test_a_tile_that_waits_for_nobody_sums_the_same(engine, variant):
 @pytest.mark.parametrize("variant", TILES)
 def test_sums_are_exact_though_workgroups_withhold_what_others_need(engine, variant, withhold):
     inputs = integer_valued(23, *LONG[variant], "float32")
-    got = run(planner_of(variant, scanWithhold=withhold, scanPatience=2), engine, inputs, {}, engine.record)
+    got = run(short(variant, scanWithhold=withhold, scanPatience=2), engine, inputs, {}, engine.record)
     for name, want in reference(inputs, {}).items():
         np.testing.assert_array_equal(got[name], want, err_msg=name)
 
@@ -56,7 +71,7 @@ def test_every_dtype_is_exact_with_stalls(engine, variant, kind):
     ("variant", "tunables"),
     [
         ("run_tiles", {"runSteps": 16}),
-        ("quad_tiles", {"quadThreads": 128, "quadLanes": 8, "quadSteps": 24}),
+        ("quad_tiles", {"quadSteps": 24}),
         ("lane_tiles", {"laneTileSteps": 24}),
     ],
 )

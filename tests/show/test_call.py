@@ -45,13 +45,13 @@ def test_q_says_nothing_of_a_call_that_is_taken():
 
 
 def test_a_clause_with_several_parts_tells_those_that_fail():
-    text = shown(SCAN, "--case", "forward_1024x64_integers")
+    text = shown(SCAN, "--case", "forward_1536x64_integers")
     lines = section(text, "Variants")
     start = lines.index("no     run_tiles")
     assert lines[start + 1 : start + 4] == [
         "channels == 1 and steps % 4 == 0 and steps >= 1048576 is false",
         "channels == 1 is false: channels = 64",
-        "steps >= 1048576 is false: steps = 1024",
+        "steps >= 1048576 is false: steps = 1536",
     ]
     assert "later  serial  takes the call, too" in lines
 

@@ -120,7 +120,7 @@ def test_a_long_value_is_cut_and_a_deep_one_ends(package):
 
 
 def test_lines_fit_into_80_columns_of_a_terminal():
-    lines = _on_terminal("show", SCAN, "--case", "forward_1024x64_integers", "-v")
+    lines = _on_terminal("show", SCAN, "--case", "forward_1536x64_integers", "-v")
     assert any("\x1b[" in line for line in lines), "a terminal gets colours"
     plain = [click.unstyle(line) for line in lines]
     assert max(map(len, plain)) <= 80
