@@ -79,3 +79,14 @@ def test_tiles_of_other_shapes_sum_exactly(engine, variant, tunables):
     inputs = integer_valued(31, *LONG[variant], "float32")
     got = run(planner_of(variant, **tunables), engine, inputs, {"reverse": 1}, engine.record)
     np.testing.assert_array_equal(got["scan_output"], reference(inputs, {"reverse": 1})["scan_output"])
+
+
+@pytest.mark.parametrize("variant", TILES)
+def test_a_nan_of_nothing_but_ones_reaches_all_that_comes_later_and_looks_like_nothing_missing(engine, variant):
+    inputs = integer_valued(37, *LONG[variant], "float32")
+    row = len(inputs["scan_input"]) // 2
+    inputs["scan_input"][row, 0] = np.frombuffer(b"\xff\xff\xff\xff", np.float32)[0]
+    got = run(short(variant), engine, inputs, {}, engine.record)["scan_output"]
+    want = reference(inputs, {})["scan_output"]
+    assert np.isnan(want[row:, 0]).all()
+    np.testing.assert_array_equal(got, want)
