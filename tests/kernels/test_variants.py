@@ -42,6 +42,10 @@ def real_valued(seed: int, steps: int, dim: int) -> Arrays:
     return {name: draw.astype(np.float32) for name, draw in draws.items()}
 
 
+DAWN_WIDTHS = (1, 5, 33, 200)
+"""A tile's width is written into its shader, which SwiftShader takes seconds to compile; wgpu gets all widths."""
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
@@ -53,6 +57,8 @@ def real_valued(seed: int, steps: int, dim: int) -> Arrays:
     seed=st.integers(0, 2**32),
 )
 def test_a_variant_sums_any_shape_exactly(engine, variant, steps, dim, kind, reverse, workgroups, seed):
+    if engine.name == "dawn" and variant.endswith("_tiles"):
+        dim = DAWN_WIDTHS[dim % len(DAWN_WIDTHS)]
     inputs = integer_valued(seed, *fit(variant, steps, dim), kind)
     alone = planner_of(variant, targetWorkgroups=workgroups)
     got = run(alone, engine, inputs, {"reverse": reverse}, device_for(kind, engine))

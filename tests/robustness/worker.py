@@ -231,7 +231,8 @@ class Handler:
                     verdict.faults.append(f"{name}: {type(error).__name__}\n{said}")
             verdict.seconds[name] = round(time.process_time() - start, 3)
             verdict.faults += [f"{name}: {item}" for item in self.watch.found]
-            if name != "plan" and verdict.seconds[name] > SECONDS and verdict.seconds[name] > SECONDS * pace():
+            limit = 2 * SECONDS if name == "diff" else SECONDS  # two packages
+            if name != "plan" and verdict.seconds[name] > limit and verdict.seconds[name] > limit * pace():
                 verdict.faults.append(f"{name}: took {verdict.seconds[name]} s")
         if _snapshot(work) != before:
             verdict.faults.append("something beside the output was changed")
