@@ -8,14 +8,16 @@ measuring anew. Cases are planned for a device with the limits of --profile, but
 """
 
 import argparse
-import json
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from scanbuild.bench.against import read_baseline
 from scanbuild.bench.packages import open_subject, read_cases
 from scanbuild.cases.requests import case_request
+from scanbuild.errors import ScanbuildError
 from scanbuild.planning.planner import Planner
 from scanbuild.planning.profiles import profile, profile_names
 
@@ -72,15 +74,22 @@ def _cell(item: dict[str, Any], chosen: bool) -> str:
     return f"{mark}{item['variant']}{mark} {item['medianUs']:,.1f} ({item['fractionOfCopy']:.2f})"
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(given: Sequence[str] | None = None) -> int:
+    """Print the table; 2 for a report or a package that cannot be read, with the reasons."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("report", type=Path)
     parser.add_argument("package", nargs="?", type=Path, default=HERE.parent / "templates" / "ai.onnx.Scan")
     parser.add_argument("--profile", choices=profile_names(), default="chrome-nvidia")
     arguments = parser.parse_args(given)
-    report = json.loads(arguments.report.read_text(encoding="utf-8"))
-    print(table(report, selected_variants(arguments.package, arguments.profile)), end="")
+    try:
+        report = read_baseline(arguments.report)
+        selected = selected_variants(arguments.package, arguments.profile)
+    except ScanbuildError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(table(report, selected), end="")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
